@@ -1,0 +1,47 @@
+/**
+ * Errors that other code decides on, one class each, with a stable code. `docs/errors.md` mirrors this file; a test
+ * compares the two.
+ */
+export abstract class CollectionsError extends Error {
+  abstract readonly code: string;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** Thrown when the lock's lease ran out or another owner holds it now. Nothing was written; stop working. */
+export class LockLostError extends CollectionsError {
+  readonly code = 'lock-lost';
+}
+
+/** Thrown when a billing record is no longer what was read. Nothing was written; read again and decide again. */
+export class RecordChangedError extends CollectionsError {
+  readonly code = 'record-changed';
+}
+
+/** Thrown when a new record's instant is already taken in the user's partition. */
+export class PeriodTakenError extends CollectionsError {
+  readonly code = 'period-taken';
+}
+
+/** Thrown when a stored row cannot be read as what it should be. Names the row's key and the field. */
+export class MalformedRowError extends CollectionsError {
+  readonly code = 'malformed-row';
+}
+
+/** Thrown when the environment holds a value that is not allowed. Names every bad variable and what is allowed. */
+export class ConfigurationError extends CollectionsError {
+  readonly code = 'bad-configuration';
+}
+
+/** Thrown when a program that the embedded servers need is missing and could not be installed. */
+export class MissingProgramError extends CollectionsError {
+  readonly code = 'missing-program';
+}
+
+/** Thrown when the local system is already up on this data folder. */
+export class AlreadyRunningError extends CollectionsError {
+  readonly code = 'already-running';
+}
