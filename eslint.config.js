@@ -1,6 +1,7 @@
 import tseslint from 'typescript-eslint';
 
-const wallClock = 'Time comes in through a port (src/ports/clock.ts, src/ports/timer.ts): a simulated year must run this code.';
+const wallClock =
+  'Time comes in through a port (src/ports/clock.ts, src/ports/timer.ts): a simulated year must run this code.';
 const randomness = 'Randomness and ids come in from outside, so that the same seed gives the same run.';
 
 export default tseslint.config(
@@ -12,7 +13,10 @@ export default tseslint.config(
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-non-null-assertion': 'error',

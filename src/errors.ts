@@ -11,7 +11,7 @@ export abstract class CollectionsError extends Error {
   }
 }
 
-/** Thrown when the lock's lease ran out or another owner holds it now. Nothing was written; stop working. */
+/** Thrown when the lock's lease ran out or another owner holds it now. Stop working: the store refuses what comes later. */
 export class LockLostError extends CollectionsError {
   readonly code = 'lock-lost';
 }
@@ -44,4 +44,14 @@ export class MissingProgramError extends CollectionsError {
 /** Thrown when the local system is already up on this data folder. */
 export class AlreadyRunningError extends CollectionsError {
   readonly code = 'already-running';
+}
+
+/** Thrown when the store's answer was lost and could not be learnt. The write may have been made: read again. */
+export class WriteUnknownError extends CollectionsError {
+  readonly code = 'write-unknown';
+}
+
+/** Thrown before a write that would change a status in a way that the transition table does not allow. A bug. */
+export class IllegalTransitionError extends CollectionsError {
+  readonly code = 'illegal-transition';
 }

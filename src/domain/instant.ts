@@ -21,7 +21,8 @@ export const msOf = (instant: Instant): number => Number(floorDivide(instant, NA
 
 export const plusNanos = (instant: Instant, nanos: bigint): Instant => (instant + nanos) as Instant;
 
-export const plusMs = (instant: Instant, ms: number): Instant => plusNanos(instant, BigInt(ms) * NANOS_PER_MS);
+export const plusMs = (instant: Instant, ms: number): Instant =>
+  plusNanos(instant, BigInt(ms) * NANOS_PER_MS);
 
 export const plusDays = (instant: Instant, days: number): Instant => plusMs(instant, days * MS_PER_DAY);
 
@@ -32,7 +33,14 @@ export function parseInstant(text: string): Instant | null {
   const match = RFC3339.exec(text);
   if (match === null) return null;
   const [, year, month, day, hour, minute, second, fraction = '', sign, offsetHour, offsetMinute] = match;
-  const parts = [year, month, day, hour, minute, second].map(Number) as [number, number, number, number, number, number];
+  const parts = [year, month, day, hour, minute, second].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   const ms = utcMs(...parts);
   if (ms === null) return null;
   const offset = offsetMs(sign, Number(offsetHour ?? 0), Number(offsetMinute ?? 0));
@@ -84,7 +92,14 @@ function wholeSecondText(instant: Instant): string {
   return new Date(seconds * 1000).toISOString().slice(0, 19);
 }
 
-function utcMs(year: number, month: number, day: number, hour: number, minute: number, second: number): number | null {
+function utcMs(
+  year: number,
+  month: number,
+  day: number,
+  hour: number,
+  minute: number,
+  second: number,
+): number | null {
   if (hour > 23 || minute > 59 || second > 59) return null;
   const date = new Date(0);
   // Not Date.UTC: it reads the years 0 to 99 as 1900 to 1999, and Go's zero time is in year 1.

@@ -1,0 +1,25 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { emulator } from '../aws-emulator.ts';
+
+export interface DynamoClientOptions {
+  readonly region: string;
+  /** Unset: AWS. */
+  readonly endpoint?: string | undefined;
+}
+
+/**
+ * The SDK repeats throttled and failed requests by itself, with jitter. The limits are short: a request that hangs
+ * longer than a few heartbeats is better lost and asked about again.
+ */
+export const createDynamoClient = ({ region, endpoint }: DynamoClientOptions): DynamoDBClient =>
+  new DynamoDBClient({
+    region,
+    maxAttempts: 5,
+    requestHandler: new NodeHttpHandler({
+      connectionTimeout: 2_000,
+      requestTimeout: 10_000,
+      throwOnRequestTimeout: true,
+    }),
+    ...emulator(endpoint),
+  });

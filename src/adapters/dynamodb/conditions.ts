@@ -1,0 +1,50 @@
+import type { RawItem } from './raw-item.ts';
+
+/** A condition with its placeholders, to be spread into a request. */
+export interface Condition {
+  readonly ConditionExpression: string;
+  readonly ExpressionAttributeNames?: Record<string, string>;
+  readonly ExpressionAttributeValues?: RawItem;
+  readonly ReturnValuesOnConditionCheckFailure?: 'ALL_OLD';
+}
+
+/*
+ * Every condition under which state changes, named once.
+ *
+ *   acquire ──── read ──── decide ──── write ──── release
+ *      │           │                     │
+ *      │           └ rowUnchanged: nobody else wrote the row in between (the Go service, an account closed)
+ *      └ lockStillMine: nobody took the lock over because we slept past our lease
+ */
+
+/** The row is new: nobody wrote this key before. A history row is written once and never again. */
+export const rowIsNew = (partitionKey: string): Condition => ({
+  ConditionExpression: 'attribute_not_exists(#pk)',
+  ExpressionAttributeNames: { '#pk': partitionKey },
+  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+});
+
+/**
+ * The billing row is the one that was read. Its texts are compared, not its instants: any writer gives a row a new
+ * `last_run_date`, and the status is compared as well because the Go service's clock may stand still.
+ */
+export const rowUnchanged = (read: RawItem): Condition => ({
+  ConditionExpression: `${sameAsRead('last_run_date', read)} AND ${sameAsRead('billing_status', read)}`,
+  ExpressionAttributeNames: { '#last_run_date': 'last_run_date', '#billing_status': 'billing_status' },
+  ExpressionAttributeValues: Object.fromEntries(
+    ['last_run_date', 'billing_status'].flatMap((name) =>
+      read[name] === undefined ? [] : [[`:${name}`, read[name]]],
+    ),
+  ),
+  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+});
+
+const sameAsRead = (name: string, read: RawItem): string =>
+  read[name] === undefined ? `attribute_not_exists(#${name})` : `#${name} = :${name}`;
+
+/** The lock is held, and by this acquisition: `ownerName` is never used twice. */
+export const lockStillMine = (ownerName: string): Condition => ({
+  ConditionExpression: '#ownerName = :me AND attribute_not_exists(#isReleased)',
+  ExpressionAttributeNames: { '#ownerName': 'ownerName', '#isReleased': 'isReleased' },
+  ExpressionAttributeValues: { ':me': { S: ownerName } },
+});

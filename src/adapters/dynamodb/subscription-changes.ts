@@ -1,0 +1,174 @@
+import { billingPeriod } from '../../domain/billing-dates.ts';
+import { freeInstant } from '../../domain/collisions.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { compareInstants, formatInstant, isWholeSecond, nextStamp } from '../../domain/instant.ts';
+import type { Subscription } from '../../domain/subscription.ts';
+import { BIRTH_STATUSES, isLegal } from '../../domain/transitions.ts';
+import { IllegalTransitionError, PeriodTakenError, RecordChangedError } from '../../errors.ts';
+import type { ChangeContext, StoredSubscription, SubscriptionToWrite } from '../../ports/subscriptions.ts';
+import { rowIsNew, rowUnchanged } from './conditions.ts';
+import type { RawItem } from './raw-item.ts';
+import { keyText } from './raw-item.ts';
+import { rowOf } from './stored-row.ts';
+import { readSubscription, withData, writeSubscription } from './subscription-codec.ts';
+import type { DynamoWrite } from './transaction.ts';
+
+/** A change ready to be sent: the row as it will be, and the one it replaces. */
+export interface PreparedChange {
+  readonly item: RawItem;
+  readonly before: RawItem | null;
+  readonly historyKey: RawItem;
+}
+
+/** Stamps, placed and checked, in the order of their billing dates. */
+export function prepareChanges(
+  subscriptions: readonly SubscriptionToWrite[],
+  context: ChangeContext,
+): PreparedChange[] {
+  const stamp = stamper(context);
+  const taken = new Set(context.partition.map(({ billingDate }) => billingDate));
+  return [...subscriptions]
+    .sort((a, b) => compareInstants(a.billingDate, b.billingDate))
+    .map((subscription) => {
+      const row = rowOf(subscription);
+      const placed = row === null ? place(subscription, taken) : inPlace(subscription, row);
+      assertLegal(row, placed, context);
+      return prepared({ ...placed, lastRunDate: stamp() }, row);
+    });
+}
+
+/** A change that may move the row to another billing date. */
+export function prepareMove(
+  original: StoredSubscription,
+  updated: Subscription,
+  context: ChangeContext,
+): PreparedChange {
+  const row = rowOf(original);
+  if (row === null) throw new Error('only a stored record can be moved');
+  const read = readSubscription(row);
+  if (read.userId !== updated.userId || read.subscriptionId !== updated.subscriptionId) {
+    throw new Error('a move keeps the user and the id');
+  }
+  const taken = new Set(context.partition.map(({ billingDate }) => billingDate));
+  taken.delete(read.billingDate);
+  const placed = read.billingDate === updated.billingDate ? updated : place(updated, taken);
+  assertLegal(row, placed, context);
+  return prepared({ ...placed, lastRunDate: stamper(context)() }, row);
+}
+
+/** The history row first, then the billing row: what the items of the transaction are, and what a refusal means. */
+export function writesOf(
+  { item, before }: PreparedChange,
+  target: { billingTable: string; historyTable: string; token: string; context: ChangeContext },
+): DynamoWrite[] {
+  const { context, token } = target;
+  const history = withData(item, { ...context.data, cause: context.cause, change_id: token });
+  return [
+    historyWrite(target.historyTable, history),
+    ...(moves(item, before) ? [deletion(target.billingTable, before)] : []),
+    billingWrite(target.billingTable, item, moves(item, before) ? null : before),
+  ];
+}
+
+export function historyWrite(historyTable: string, history: RawItem): DynamoWrite {
+  return {
+    item: { Put: { TableName: historyTable, Item: history, ...rowIsNew('user_id') } },
+    refused: () =>
+      new RecordChangedError(
+        `history row ${keyText(history, 'user_id', 'last_run_date')} exists: another change came first`,
+      ),
+  };
+}
+
+function billingWrite(billingTable: string, item: RawItem, before: RawItem | null): DynamoWrite {
+  const key = keyText(item, 'user_id', 'billing_date');
+  return {
+    item: {
+      Put: {
+        TableName: billingTable,
+        Item: item,
+        ...(before === null ? rowIsNew('user_id') : rowUnchanged(before)),
+      },
+    },
+    refused: (found) =>
+      before === null
+        ? new PeriodTakenError(`billing row ${key} exists already`)
+        : new RecordChangedError(
+            `billing row ${key} was changed ${found === null ? '(it is gone)' : 'meanwhile'}`,
+          ),
+  };
+}
+
+function deletion(billingTable: string, before: RawItem): DynamoWrite {
+  const { user_id, billing_date } = before;
+  if (user_id === undefined || billing_date === undefined) throw new Error('a stored row has a key');
+  return {
+    item: { Delete: { TableName: billingTable, Key: { user_id, billing_date }, ...rowUnchanged(before) } },
+    refused: () =>
+      new RecordChangedError(
+        `billing row ${keyText(before, 'user_id', 'billing_date')} was changed meanwhile`,
+      ),
+  };
+}
+
+const moves = (item: RawItem, before: RawItem | null): before is RawItem =>
+  before !== null && before['billing_date']?.S !== item['billing_date']?.S;
+
+function prepared(record: Subscription & { lastRunDate: Instant }, before: RawItem | null): PreparedChange {
+  return {
+    item: writeSubscription(record, before),
+    before,
+    historyKey: { user_id: { S: record.userId }, last_run_date: { S: formatInstant(record.lastRunDate) } },
+  };
+}
+
+/** Strictly increasing over the user's records, so that n changes leave n history rows. */
+function stamper({ now, partition }: ChangeContext): () => Instant {
+  let latest = partition.reduce<Instant | null>(
+    (max, { lastRunDate }) =>
+      lastRunDate !== null && (max === null || lastRunDate > max) ? lastRunDate : max,
+    null,
+  );
+  return () => {
+    latest = nextStamp(now, latest);
+    return latest;
+  };
+}
+
+/** Finds a free instant for a new row and takes it. */
+function place(record: Subscription, taken: Set<Instant>): Subscription {
+  if (!isWholeSecond(record.billingDate)) {
+    throw new Error(
+      `billing date ${formatInstant(record.billingDate)} is not a whole second: Go would spell it differently`,
+    );
+  }
+  const billingDate = freeInstant(record.billingDate, record.billingStatus, taken);
+  if (billingDate === null) {
+    throw new PeriodTakenError(
+      `user ${record.userId} has a record at ${formatInstant(record.billingDate)} already`,
+    );
+  }
+  taken.add(billingDate);
+  return billingDate === record.billingDate
+    ? record
+    : { ...record, billingDate, billingPeriod: billingPeriod(billingDate) };
+}
+
+function inPlace(record: Subscription, row: RawItem): Subscription {
+  const read = readSubscription(row);
+  if (read.subscriptionId !== record.subscriptionId || read.userId !== record.userId) {
+    throw new Error('a new record must be built anew: this one carries the row of another');
+  }
+  if (read.billingDate !== record.billingDate) throw new Error('a changed billing date needs adminUpdate');
+  return record;
+}
+
+function assertLegal(row: RawItem | null, record: Subscription, { cause }: ChangeContext): void {
+  if (row === null) {
+    if (BIRTH_STATUSES.includes(record.billingStatus)) return;
+    throw new IllegalTransitionError(`a record cannot begin as ${record.billingStatus}`);
+  }
+  const from = readSubscription(row).billingStatus;
+  if (isLegal(from, record.billingStatus, cause)) return;
+  throw new IllegalTransitionError(`${cause} does not lead from ${from} to ${record.billingStatus}`);
+}

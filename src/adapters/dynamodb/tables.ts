@@ -1,0 +1,264 @@
+import type {
+  AttributeDefinition,
+  CreateTableCommandInput,
+  DynamoDBClient,
+  GlobalSecondaryIndex,
+  KeySchemaElement,
+  TableDescription,
+} from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  ResourceNotFoundException,
+  UpdateTableCommand,
+  UpdateTimeToLiveCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
+import { DUE_INDEX, ID_INDEX, STATUS_INDEX } from './subscriptions.ts';
+
+export interface TableNames {
+  readonly billing: string;
+  readonly history: string;
+  readonly locks: string;
+  readonly pipeline: string;
+}
+
+interface IndexDefinition {
+  readonly name: string;
+  readonly key: readonly [partition: string, sort?: string];
+  /** Made on a new table; on an existing one only when an operator asks, because filling it costs capacity. */
+  readonly added?: true;
+}
+
+/** All keys are text. */
+export interface TableDefinition {
+  readonly name: string;
+  readonly key: readonly [partition: string, sort?: string];
+  readonly indexes: readonly IndexDefinition[];
+  readonly ttl?: string;
+  /** Changes are published from the table's stream, with both images. */
+  readonly stream?: true;
+}
+
+export const tableDefinitions = (names: TableNames): readonly TableDefinition[] => [
+  {
+    name: names.billing,
+    key: ['user_id', 'billing_date'],
+    indexes: [
+      { name: ID_INDEX, key: ['subscription_id'] },
+      { name: STATUS_INDEX, key: ['billing_status'] },
+      { name: DUE_INDEX, key: ['billing_status', 'billing_date'], added: true },
+    ],
+    stream: true,
+  },
+  {
+    name: names.history,
+    key: ['user_id', 'last_run_date'],
+    indexes: [{ name: ID_INDEX, key: ['subscription_id'] }],
+  },
+  { name: names.locks, key: ['PartitionKey'], indexes: [], ttl: 'deleteOn' },
+  { name: names.pipeline, key: ['pk', 'sk'], indexes: [], ttl: 'expires_at' },
+];
+
+/** One finding about a table: what was done, what is there, or what is wrong and how to mend it. */
+export interface TableFinding {
+  readonly table: string;
+  readonly what: string;
+  readonly status: 'made' | 'there' | 'missing' | 'wrong';
+  readonly remedy?: string;
+}
+
+/** Makes what is missing and changes nothing that is there. Safe to repeat, and to run from two places at once. */
+export async function ensureTable(
+  client: DynamoDBClient,
+  definition: TableDefinition,
+  options: { readonly addIndex: boolean },
+): Promise<TableFinding[]> {
+  const made = await createIfMissing(client, definition);
+  const table = await describe(client, definition.name);
+  if (table === null) throw new Error(`table ${definition.name} vanished while it was being made`);
+  const findings = [made ? finding(definition, 'table', 'made') : checkKey(definition, table)];
+  for (const index of definition.indexes)
+    findings.push(await ensureIndex(client, definition, index, table, options));
+  if (definition.ttl !== undefined) findings.push(await ensureTtl(client, definition, definition.ttl));
+  if (definition.stream === true) findings.push(await ensureStream(client, definition, table));
+  return findings;
+}
+
+/** The same findings without making anything. */
+export async function inspectTable(
+  client: DynamoDBClient,
+  definition: TableDefinition,
+): Promise<TableFinding[]> {
+  const remedy = 'run `npm run cli -- tables`';
+  const table = await describe(client, definition.name);
+  if (table === null) return [finding(definition, 'table', 'missing', remedy)];
+  const findings = [checkKey(definition, table)];
+  for (const index of definition.indexes) {
+    if (hasIndex(table, index.name)) findings.push(finding(definition, index.name, 'there'));
+    else findings.push(finding(definition, index.name, 'missing', index.added === true ? ADD_INDEX : remedy));
+  }
+  if (definition.ttl !== undefined) {
+    const there = await ttlIsOn(client, definition.name, definition.ttl);
+    findings.push(finding(definition, `TTL on ${definition.ttl}`, there ? 'there' : 'missing', remedy));
+  }
+  if (definition.stream === true) {
+    findings.push(finding(definition, 'stream', hasStream(table) ? 'there' : 'missing', remedy));
+  }
+  return findings;
+}
+
+const ADD_INDEX =
+  'run `npm run cli -- tables --add-index` when the table can spare the capacity; until then runs read the old index';
+
+function finding(
+  { name }: TableDefinition,
+  what: string,
+  status: TableFinding['status'],
+  remedy?: string,
+): TableFinding {
+  const needsRemedy = status === 'missing' || status === 'wrong';
+  return { table: name, what, status, ...(needsRemedy && remedy !== undefined ? { remedy } : {}) };
+}
+
+async function describe(client: DynamoDBClient, name: string): Promise<TableDescription | null> {
+  try {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+    return Table ?? null;
+  } catch (error) {
+    if (error instanceof ResourceNotFoundException) return null;
+    throw error;
+  }
+}
+
+async function createIfMissing(client: DynamoDBClient, definition: TableDefinition): Promise<boolean> {
+  if ((await describe(client, definition.name)) !== null) return false;
+  const status = await make(
+    () => client.send(new CreateTableCommand(createInput(definition))),
+    async () => (await describe(client, definition.name)) !== null,
+  );
+  await waitUntilTableExists({ client, maxWaitTime: 120, minDelay: 1 }, { TableName: definition.name });
+  return status === 'made';
+}
+
+/** Two may make the same thing at once; whoever comes second gets an error and finds it there. */
+async function make(
+  request: () => Promise<unknown>,
+  isThere: () => Promise<boolean>,
+): Promise<'made' | 'there'> {
+  try {
+    await request();
+    return 'made';
+  } catch (error) {
+    if (await isThere()) return 'there';
+    throw error;
+  }
+}
+
+function createInput(definition: TableDefinition): CreateTableCommandInput {
+  const { name, key, indexes, stream } = definition;
+  return {
+    TableName: name,
+    BillingMode: 'PAY_PER_REQUEST',
+    KeySchema: keySchema(key),
+    AttributeDefinitions: attributes([key, ...indexes.map((index) => index.key)]),
+    ...(indexes.length === 0 ? {} : { GlobalSecondaryIndexes: indexes.map(indexInput) }),
+    ...(stream === true ? { StreamSpecification: STREAM } : {}),
+  };
+}
+
+const STREAM = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } as const;
+
+const indexInput = ({ name, key }: IndexDefinition): GlobalSecondaryIndex => ({
+  IndexName: name,
+  KeySchema: keySchema(key),
+  Projection: { ProjectionType: 'ALL' },
+});
+
+const keySchema = ([partition, sort]: TableDefinition['key']): KeySchemaElement[] => [
+  { AttributeName: partition, KeyType: 'HASH' },
+  ...(sort === undefined ? [] : [{ AttributeName: sort, KeyType: 'RANGE' as const }]),
+];
+
+function attributes(keys: readonly TableDefinition['key'][]): AttributeDefinition[] {
+  const names = new Set(keys.flat().filter((name) => name !== undefined));
+  return [...names].map((name) => ({ AttributeName: name, AttributeType: 'S' }));
+}
+
+function checkKey(definition: TableDefinition, { KeySchema = [] }: TableDescription): TableFinding {
+  const found = KeySchema.map(({ AttributeName }) => AttributeName).join(' + ');
+  const wanted = definition.key.join(' + ');
+  if (found === wanted) return finding(definition, 'table', 'there');
+  return finding(
+    definition,
+    'table',
+    'wrong',
+    `its key is ${found}, not ${wanted}: another table has this name`,
+  );
+}
+
+const hasIndex = ({ GlobalSecondaryIndexes = [] }: TableDescription, name: string): boolean =>
+  GlobalSecondaryIndexes.some(({ IndexName }) => IndexName === name);
+
+const hasStream = ({ StreamSpecification }: TableDescription): boolean =>
+  StreamSpecification?.StreamEnabled === true;
+
+async function ensureIndex(
+  client: DynamoDBClient,
+  definition: TableDefinition,
+  index: IndexDefinition,
+  table: TableDescription,
+  { addIndex }: { readonly addIndex: boolean },
+): Promise<TableFinding> {
+  if (hasIndex(table, index.name)) return finding(definition, index.name, 'there');
+  if (index.added === true && !addIndex) return finding(definition, index.name, 'missing', ADD_INDEX);
+  const request = new UpdateTableCommand({
+    TableName: definition.name,
+    AttributeDefinitions: attributes([definition.key, index.key]),
+    GlobalSecondaryIndexUpdates: [{ Create: indexInput(index) }],
+  });
+  const status = await make(
+    () => client.send(request),
+    async () => hasIndex((await describe(client, definition.name)) ?? {}, index.name),
+  );
+  return finding(definition, index.name, status);
+}
+
+async function ttlIsOn(client: DynamoDBClient, table: string, attribute: string): Promise<boolean> {
+  const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: table }));
+  const { TimeToLiveStatus, AttributeName } = TimeToLiveDescription ?? {};
+  return AttributeName === attribute && (TimeToLiveStatus === 'ENABLED' || TimeToLiveStatus === 'ENABLING');
+}
+
+async function ensureTtl(
+  client: DynamoDBClient,
+  definition: TableDefinition,
+  attribute: string,
+): Promise<TableFinding> {
+  const what = `TTL on ${attribute}`;
+  if (await ttlIsOn(client, definition.name, attribute)) return finding(definition, what, 'there');
+  const request = new UpdateTimeToLiveCommand({
+    TableName: definition.name,
+    TimeToLiveSpecification: { Enabled: true, AttributeName: attribute },
+  });
+  const status = await make(
+    () => client.send(request),
+    () => ttlIsOn(client, definition.name, attribute),
+  );
+  return finding(definition, what, status);
+}
+
+async function ensureStream(
+  client: DynamoDBClient,
+  definition: TableDefinition,
+  table: TableDescription,
+): Promise<TableFinding> {
+  if (hasStream(table)) return finding(definition, 'stream', 'there');
+  const request = new UpdateTableCommand({ TableName: definition.name, StreamSpecification: STREAM });
+  const status = await make(
+    () => client.send(request),
+    async () => hasStream((await describe(client, definition.name)) ?? {}),
+  );
+  return finding(definition, 'stream', status);
+}

@@ -1,0 +1,31 @@
+/** First come, first served: one piece of work at a time. */
+export class Turns {
+  #tail: Promise<void> = Promise.resolve();
+
+  /** Runs `work` when everybody before has finished. Rejects with the signal's reason if it aborts before that. */
+  async take<T>(work: () => Promise<T>, giveUp: AbortSignal): Promise<T> {
+    const before = this.#tail;
+    let leave = (): void => undefined;
+    const gone = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    // Who gives up while waiting must not let the next one in before its turn.
+    this.#tail = before.then(() => gone);
+    try {
+      await orAborted(before, giveUp);
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+}
+
+/** Waits for `promise`, or rejects with the signal's reason as soon as it aborts. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

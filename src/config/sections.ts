@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { CollectionPolicy } from '../domain/policy.ts';
+import { DEFAULT_POLICY } from '../domain/policy.ts';
+import { parseMoney } from '../domain/money.ts';
+
+/*
+ * What the environment may say, by concern. A process reads the sections it needs, once, at its start. Defaults stand
+ * here and in docs/configuration.md; a test compares the two.
+ */
+
+const name = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]{1,255}$/, 'a name of letters, digits, dots, dashes and underscores');
+const region = z
+  .string()
+  .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'an AWS region such as us-east-1')
+  .default('us-east-1');
+const httpUrl = z.url({ protocol: /^https?$/, error: 'a URL that begins with http:// or https://' });
+const wholeNumber = (least: number, most: number) =>
+  z.coerce.number(`a whole number from ${least} to ${most}`).int().min(least).max(most);
+const amount = z
+  .string()
+  .regex(/^\d+(\.\d{1,2})?$/, 'an amount such as 0.50')
+  .transform((text, context) => {
+    const value = parseMoney(text);
+    if (value === null) context.addIssue('an amount such as 0.50');
+    return value ?? z.NEVER;
+  });
+
+export const general = z.object({
+  ENVIRONMENT: name.default('local'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+});
+
+export const redis = z.object({
+  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'a URL that begins with redis:// or rediss://' }),
+});
+
+/**
+ * Every write is a transaction over several tables, and DynamoDB has no transactions across regions: the variables that
+ * the older services know may differ in name, not in value.
+ */
+export const dynamodb = z
+  .object({
+    AWS_ENDPOINT_URL_DYNAMODB: httpUrl.optional(),
+    DYNAMO_LEGACY_REGION: region,
+    DYNAMO_DB_REGION: region,
+    DYNAMO_REGION: region,
+    DYNAMO_LOCK_REGION: region,
+    MEMBERSHIPS_DYNAMO_REGION: region,
+    BILLING_TABLE: name.default('billing-activity'),
+    HISTORY_TABLE: name.default('billing-activity-history'),
+    LOCKS_TABLE: name.default('locks'),
+    PIPELINE_TABLE: name.default('collections-pipeline'),
+    PAGE_SIZE: wholeNumber(1, 10_000).default(500),
+  })
+  .superRefine((value, context) => {
+    const names = Object.keys(value).filter((key) => key.endsWith('_REGION')) as (keyof typeof value)[];
+    for (const other of names) {
+      if (value[other] === value.DYNAMO_REGION) continue;
+      context.addIssue({
+        code: 'custom',
+        path: [other],
+        message: `the same region as DYNAMO_REGION (${value.DYNAMO_REGION}): a transaction cannot span regions`,
+      });
+    }
+  });
+
+export const kinesis = z.object({
+  AWS_ENDPOINT_URL_KINESIS: httpUrl.optional(),
+  USERS_STREAM: name.default('site-user-service-users'),
+  PAYMENTS_STREAM: name.default('site-payments'),
+  SUBSCRIPTIONS_STREAM: name.default('site-subscriptions'),
+});
+
+export const services = z.object({
+  USER_SERVICE_URL: httpUrl,
+  PAYMENTS_SERVICE_URL: httpUrl,
+  TXN_SERVICE_URL: httpUrl,
+  NOTIFICATIONS_URL: httpUrl,
+});
+
+export const clock = z
+  .object({ ENVIRONMENT: name.default('local'), CLOCK_URL: httpUrl.optional() })
+  .refine(({ ENVIRONMENT, CLOCK_URL }) => ENVIRONMENT !== 'prod' || CLOCK_URL === undefined, {
+    path: ['CLOCK_URL'],
+    error: 'nothing when ENVIRONMENT is prod: real money is charged on the real date',
+  });
+
+export const lock = z
+  .object({
+    LOCK_LEASE_MS: wholeNumber(100, 3_600_000).default(60_000),
+    LOCK_HEARTBEAT_MS: wholeNumber(10, 600_000).default(1_000),
+  })
+  .refine(({ LOCK_LEASE_MS, LOCK_HEARTBEAT_MS }) => LOCK_LEASE_MS >= 2 * LOCK_HEARTBEAT_MS, {
+    path: ['LOCK_LEASE_MS'],
+    error: 'at least twice LOCK_HEARTBEAT_MS: one lost heartbeat must not lose the lock',
+  });
+
+/** The rules' numbers. Their reasons stand in src/domain/policy.ts. */
+export const policy = z
+  .object({
+    OLD_SUBSCRIPTION_DAYS: wholeNumber(1, 3_650).default(DEFAULT_POLICY.oldSubscriptionDays),
+    BALANCE_BUFFER: amount.default(DEFAULT_POLICY.balanceBuffer),
+    RETRY_MAX_ATTEMPTS: wholeNumber(1, 1_000).default(DEFAULT_POLICY.retryMaxAttempts),
+    WEBHOOK_MAX_PER_DAY: wholeNumber(0, 100).default(DEFAULT_POLICY.webhookMaxPerDay),
+    ACH_REPRESENT_MAX: wholeNumber(0, 2).default(DEFAULT_POLICY.achRepresentMax),
+    ACH_REPRESENT_MIN_BANKING_DAYS: wholeNumber(1, 60).default(DEFAULT_POLICY.achRepresentMinBankingDays),
+  })
+  .transform((value): CollectionPolicy => ({
+    oldSubscriptionDays: value.OLD_SUBSCRIPTION_DAYS,
+    balanceBuffer: value.BALANCE_BUFFER,
+    retryMaxAttempts: value.RETRY_MAX_ATTEMPTS,
+    webhookMaxPerDay: value.WEBHOOK_MAX_PER_DAY,
+    achRepresentMax: value.ACH_REPRESENT_MAX,
+    achRepresentWindowDays: DEFAULT_POLICY.achRepresentWindowDays,
+    achRepresentMinBankingDays: value.ACH_REPRESENT_MIN_BANKING_DAYS,
+  }));

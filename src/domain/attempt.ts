@@ -1,0 +1,31 @@
+import type { Instant } from './instant.ts';
+import type { Process, Rail } from './subscription.ts';
+
+export type AttemptId = string & { readonly __brand: 'AttemptId' };
+
+/** An attempt whose outcome nobody knows yet. It blocks every other attempt on its record, on any rail. */
+export interface OpenAttempt {
+  readonly attemptId: AttemptId;
+  /** The run, request, signal or batch that asked for it. */
+  readonly triggerId: string;
+  readonly rail: Rail;
+}
+
+/** How an attempt ended. `REFUSED` is a balance too low: no processor was called, so it has no rail. */
+export type PastAttempt = {
+  readonly process: Process;
+  readonly at: Instant;
+} & (
+  | { readonly rail: null; readonly result: 'REFUSED' }
+  | { readonly rail: 'PINLESS'; readonly result: 'COMPLETED' | 'FAILED' }
+  | AchAttempt
+);
+
+export interface AchAttempt {
+  readonly rail: 'ACH';
+  /** `FAILED` was never sent to the bank, so it is no presentment. */
+  readonly result: 'ACHSENT' | 'COMPLETED' | 'FAILED' | 'RETURNED';
+  readonly returnCode: string | null;
+  /** Null where the Go service collected and the account is not known. */
+  readonly accountId: string | null;
+}

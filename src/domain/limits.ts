@@ -1,0 +1,88 @@
+import type { PastAttempt } from './attempt.ts';
+import { addDays, dateOf, midnightOf } from './calendar-date.ts';
+import type { Instant } from './instant.ts';
+import type { CollectionPolicy } from './policy.ts';
+import type { Process, Subscription } from './subscription.ts';
+
+export type LimitReason =
+  'older-period-first' | 'initial-today' | 'retried-today' | 'webhooks-today' | 'attempts-used-up';
+
+export interface LimitReached {
+  readonly reason: LimitReason;
+  /** When to look again; null when time alone changes nothing. */
+  readonly until: Instant | null;
+}
+
+/** How often a path may try. The days are UTC days. */
+export type AttemptLimit =
+  'one-initial-per-user-and-day' | 'one-retry-per-day' | 'webhooks-per-day' | 'in-all' | 'none';
+
+export interface LimitFacts {
+  readonly attempts: readonly PastAttempt[];
+  /** Every record of the user. */
+  readonly partition: readonly Subscription[];
+}
+
+/** The limit that forbids another attempt on this record now, or null. */
+export function limitReached(
+  limit: AttemptLimit,
+  record: Subscription,
+  facts: LimitFacts,
+  policy: CollectionPolicy,
+  now: Instant,
+): LimitReached | null {
+  if (limit === 'none') return null;
+  if (facts.attempts.length >= policy.retryMaxAttempts) return { reason: 'attempts-used-up', until: null };
+  switch (limit) {
+    case 'one-initial-per-user-and-day':
+      return initialLimit(record, facts.partition, now);
+    case 'one-retry-per-day':
+      return perDay('retried-today', ['RETRY'], 1, facts.attempts, now);
+    case 'webhooks-per-day':
+      return perDay(
+        'webhooks-today',
+        ['WEBHOOK', 'WEBHOOK_BALANCE'],
+        policy.webhookMaxPerDay,
+        facts.attempts,
+        now,
+      );
+    case 'in-all':
+      return null;
+  }
+}
+
+/** Two months owed are not taken from one account in one night: the oldest period goes first, one a day. */
+function initialLimit(
+  record: Subscription,
+  partition: readonly Subscription[],
+  now: Instant,
+): LimitReached | null {
+  const older = partition.some(
+    (other) =>
+      other.billingStatus === 'SCHEDULED' &&
+      other.billingDate < record.billingDate &&
+      other.billingDate <= now,
+  );
+  if (older) return { reason: 'older-period-first', until: null };
+  const today = dateOf(now);
+  const tried = partition.some(
+    (other) => other.initialRunDate !== null && dateOf(other.initialRunDate) === today,
+  );
+  return tried ? { reason: 'initial-today', until: tomorrow(now) } : null;
+}
+
+function perDay(
+  reason: LimitReason,
+  processes: readonly Process[],
+  most: number,
+  attempts: readonly PastAttempt[],
+  now: Instant,
+): LimitReached | null {
+  const today = dateOf(now);
+  const count = attempts.filter(
+    ({ process, at }) => processes.includes(process) && dateOf(at) === today,
+  ).length;
+  return count < most ? null : { reason, until: tomorrow(now) };
+}
+
+const tomorrow = (now: Instant): Instant => midnightOf(addDays(dateOf(now), 1));

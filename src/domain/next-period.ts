@@ -1,0 +1,54 @@
+import { v5 as uuidV5 } from 'uuid';
+import { anchorDayOf, billingPeriod, nextBillingDate } from './billing-dates.ts';
+import type { Instant } from './instant.ts';
+import type { Subscription, SubscriptionId } from './subscription.ts';
+
+/** Our own name space, so that a successor's id cannot meet an id made elsewhere. */
+const NAMESPACE = '6d4f3f0c-2f5d-5b5e-9c8f-3f6a3d5b9b7e';
+
+/** The id of the period after this one: always the same, so that writing it twice is writing it once. */
+export const successorId = (id: SubscriptionId): SubscriptionId => uuidV5(id, NAMESPACE) as SubscriptionId;
+
+/** Somebody has opened a later period already: a second one would bill the member twice. */
+export const hasLaterPeriod = (record: Subscription, partition: readonly Subscription[]): boolean =>
+  partition.some(
+    (other) =>
+      (other.billingStatus === 'SCHEDULED' || other.billingStatus === 'PAUSED') &&
+      other.billingDate > record.billingDate,
+  );
+
+/** The SCHEDULED record of the period after this one. Amount, term, week and tier go along; nothing else does. */
+export function nextPeriod(
+  record: Subscription,
+  partition: readonly Subscription[],
+  now: Instant,
+): Subscription {
+  const anchor = anchorDayOf(
+    record.billingDate,
+    partition.map((other) => other.billingDate),
+  );
+  const billingDate = nextBillingDate(record, anchor);
+  return {
+    userId: record.userId,
+    billingDate,
+    subscriptionId: successorId(record.subscriptionId),
+    billingAmount: record.billingAmount,
+    billingStatus: 'SCHEDULED',
+    billingPeriod: billingPeriod(billingDate),
+    transactionId: '',
+    usioError: '',
+    initialRunDate: null,
+    completionDate: null,
+    lastRunDate: null,
+    createdDate: now,
+    process: record.process,
+    updatedEvent: '',
+    term: record.term,
+    receiptAccountMask: '',
+    receiptTierName: record.receiptTierName,
+    receiptPaymentType: '',
+    billingWeek: record.billingWeek,
+    pauseDurationMonths: 0,
+    isPendingDowngrade: false,
+  };
+}

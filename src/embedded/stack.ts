@@ -1,0 +1,40 @@
+import { resolve } from 'node:path';
+import { GuardHandle } from './guard-handle.ts';
+import type { Death } from './guard-messages.ts';
+import { ensurePrograms, type Programs } from './programs.ts';
+import type { Endpoints } from './stack-file.ts';
+
+export interface StackOptions {
+  /** Everything the servers keep lies here. Made when missing. */
+  readonly dataDir: string;
+  /** DynamoDB and Kinesis forget everything at their end. Default false. */
+  readonly inMemory?: boolean;
+  /** Default: found, or installed, by `ensurePrograms`. */
+  readonly programs?: Programs;
+}
+
+export interface Stack extends Endpoints {
+  /** Settles when a part of the stack ends without being asked to, never otherwise. The rest still runs: call `stop`. */
+  readonly died: Promise<Death>;
+  /** Settles when no process of the stack is left. May be called again. */
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Starts Redis, DynamoDB and Kinesis on loopback ports of their own and settles when all three answer. They end with
+ * `stop()`, and with this process however that ends.
+ *
+ * @throws AlreadyRunningError when the system is already up on this folder.
+ * @throws MissingProgramError when a program is missing and could not be installed.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const programs = options.programs ?? (await ensurePrograms());
+  const guard = new GuardHandle({
+    dataDir: resolve(options.dataDir),
+    inMemory: options.inMemory ?? false,
+    programs,
+  });
+  const endpoints = await guard.started;
+  guard.letParentEnd();
+  return { ...endpoints, died: guard.died, stop: () => guard.stop() };
+}

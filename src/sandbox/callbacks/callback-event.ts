@@ -1,0 +1,64 @@
+import type { Kind, Payment } from '../payments/payment.ts';
+import { messageFor } from '../payments/codes.ts';
+
+export type CallbackStatus = 'COMPLETED' | 'FAILED' | 'REFUNDED' | 'CHARGED_BACK';
+
+/** A record of the payments stream. `id` is the confirmation id and recurs: `(id, type)` identifies the event. */
+export interface CallbackEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly source: 'PaymentsService';
+  readonly time: string;
+  readonly data: {
+    readonly confirmation_id: string;
+    readonly user_id: string;
+    readonly subscription_id?: string;
+    readonly float_id?: string;
+    readonly status: CallbackStatus;
+    readonly amount: string;
+    readonly return_code?: string;
+    readonly error_message?: string;
+  };
+}
+
+/** The stream has no other types: a status of a kind that is missing here changes silently. */
+const TYPES: Readonly<Record<Kind, Partial<Record<CallbackStatus, string>>>> = {
+  SUBSCRIPTION: {
+    COMPLETED: 'SUBSCRIPTION_COMPLETED',
+    FAILED: 'SUBSCRIPTION_RETURNED',
+    REFUNDED: 'SUBSCRIPTION_REFUNDED',
+    CHARGED_BACK: 'SUBSCRIPTION_CHARGED_BACK',
+  },
+  FLOAT: { COMPLETED: 'FLOAT_DEBIT_COMPLETED', FAILED: 'FLOAT_DEBIT_RETURNED' },
+  RECURRING: {},
+};
+
+/** Usio reports nothing about an ACH entry. A refund is the payments service's own act and always reported. */
+function isReported(payment: Payment, status: CallbackStatus): boolean {
+  const { provider, method } = payment.facts;
+  return status === 'REFUNDED' || !(provider === 'USIO' && method === 'ACH');
+}
+
+export function callbackEvent(
+  payment: Payment,
+  status: CallbackStatus,
+  time: string,
+): CallbackEvent | undefined {
+  const { facts, returnCode } = payment;
+  const type = TYPES[facts.kind][status];
+  if (type === undefined || !isReported(payment, status)) return undefined;
+  const reference =
+    facts.kind === 'FLOAT' ? { float_id: facts.reference_id } : { subscription_id: facts.reference_id };
+  const failure =
+    status === 'FAILED' && returnCode !== undefined
+      ? { return_code: returnCode, error_message: messageFor(returnCode) }
+      : {};
+  const { confirmation_id, user_id, amount } = facts;
+  return {
+    id: confirmation_id,
+    type,
+    source: 'PaymentsService',
+    time,
+    data: { confirmation_id, user_id, ...reference, status, amount, ...failure },
+  };
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteTableCommand,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { createDynamoClient } from '../../src/adapters/dynamodb/client.ts';
+import { DynamoHistory } from '../../src/adapters/dynamodb/history.ts';
+import { DynamoSubscriptions } from '../../src/adapters/dynamodb/subscriptions.ts';
+import type { TableDefinition, TableNames } from '../../src/adapters/dynamodb/tables.ts';
+import { ensureTable, tableDefinitions } from '../../src/adapters/dynamodb/tables.ts';
+import { Transactor } from '../../src/adapters/dynamodb/transaction.ts';
+import { systemTimer } from '../../src/adapters/system-timer.ts';
+import type { Instant } from '../../src/domain/instant.ts';
+import { parseInstant } from '../../src/domain/instant.ts';
+import { cents } from '../../src/domain/money.ts';
+import type { Subscription, SubscriptionId, UserId } from '../../src/domain/subscription.ts';
+import type { Fence } from '../../src/ports/lock.ts';
+import { subscriptionLockKey } from '../../src/ports/lock.ts';
+import type { ChangeContext } from '../../src/ports/subscriptions.ts';
+import { sharedStack } from './stack.ts';
+
+export type Item = Record<string, AttributeValue>;
+
+export const at = (text: string): Instant => {
+  const instant = parseInstant(text);
+  if (instant === null) throw new Error(`not an instant: ${text}`);
+  return instant;
+};
+
+/** Real tables of a test's own, the repositories on them, and a look behind them. */
+export interface BillingStore {
+  readonly client: DynamoDBClient;
+  readonly tables: TableNames;
+  readonly subscriptions: DynamoSubscriptions;
+  readonly history: DynamoHistory;
+  /** Puts a lock row and gives its fence, as an acquisition would. */
+  takeLock(userId: string): Promise<Fence>;
+  /** Somebody else takes the lock over. */
+  stealLock(userId: string): Promise<void>;
+  releaseLock(userId: string): Promise<void>;
+  putBillingRow(item: Item): Promise<void>;
+  billingRow(userId: string, billingDate: string): Promise<Item | undefined>;
+  historyRows(userId: string): Promise<Item[]>;
+  /** What a caller that holds the lock would hand in. */
+  context(
+    userId: string,
+    change: Partial<ChangeContext> & Pick<ChangeContext, 'cause'>,
+  ): Promise<ChangeContext>;
+  drop(): Promise<void>;
+}
+
+export interface StoreOptions {
+  readonly pageSize?: number;
+  readonly withDueIndex?: boolean;
+}
+
+export async function billingStore({
+  pageSize = 500,
+  withDueIndex = true,
+}: StoreOptions = {}): Promise<BillingStore> {
+  const client = createDynamoClient({ region: 'us-east-1', endpoint: sharedStack().dynamodbUrl });
+  const suffix = randomUUID().slice(0, 8);
+  const tables: TableNames = {
+    billing: `billing-${suffix}`,
+    history: `history-${suffix}`,
+    locks: `locks-${suffix}`,
+    pipeline: `pipeline-${suffix}`,
+  };
+  const definitions = tableDefinitions(tables).map((definition) =>
+    withDueIndex ? definition : oldIndexesOnly(definition),
+  );
+  for (const definition of definitions) await ensureTable(client, definition, { addIndex: false });
+  const transactor = new Transactor({
+    client,
+    locksTable: tables.locks,
+    timer: systemTimer,
+    random: Math.random,
+  });
+  const names = { billingTable: tables.billing, historyTable: tables.history };
+  const subscriptions = new DynamoSubscriptions({ client, transactor, pageSize, ...names });
+  const history = new DynamoHistory({ client, transactor, historyTable: tables.history });
+  const lockRow = (userId: string): Item => ({ PartitionKey: { S: subscriptionLockKey(userId) } });
+  return {
+    client,
+    tables,
+    subscriptions,
+    history,
+    async takeLock(userId) {
+      const ownerName = randomUUID();
+      const Item = { ...lockRow(userId), ownerName: { S: ownerName } };
+      await client.send(new PutItemCommand({ TableName: tables.locks, Item }));
+      return { key: subscriptionLockKey(userId), ownerName, exclusively: (write) => write() };
+    },
+    async stealLock(userId) {
+      const Item = { ...lockRow(userId), ownerName: { S: 'somebody-else' } };
+      await client.send(new PutItemCommand({ TableName: tables.locks, Item }));
+    },
+    async releaseLock(userId) {
+      await client.send(
+        new UpdateItemCommand({
+          TableName: tables.locks,
+          Key: lockRow(userId),
+          UpdateExpression: 'SET isReleased = :yes',
+          ExpressionAttributeValues: { ':yes': { S: '1' } },
+        }),
+      );
+    },
+    async putBillingRow(item) {
+      await client.send(new PutItemCommand({ TableName: tables.billing, Item: item }));
+    },
+    async billingRow(userId, billingDate) {
+      const Key = { user_id: { S: userId }, billing_date: { S: billingDate } };
+      const { Item } = await client.send(
+        new GetItemCommand({ TableName: tables.billing, Key, ConsistentRead: true }),
+      );
+      return Item;
+    },
+    async historyRows(userId) {
+      const { Items = [] } = await client.send(
+        new QueryCommand({
+          TableName: tables.history,
+          ConsistentRead: true,
+          KeyConditionExpression: 'user_id = :u',
+          ExpressionAttributeValues: { ':u': { S: userId } },
+        }),
+      );
+      return Items;
+    },
+    async context(userId, change) {
+      const { subscriptions: partition } = await subscriptions.listByUserID(userId);
+      return { now: at('2026-11-16T08:00:00.123Z'), partition, ...change };
+    },
+    async drop() {
+      for (const TableName of Object.values(tables) as string[])
+        await client.send(new DeleteTableCommand({ TableName }));
+      client.destroy();
+    },
+  };
+}
+
+/** A table as it was before our index. */
+const oldIndexesOnly = (definition: TableDefinition): TableDefinition => ({
+  ...definition,
+  indexes: definition.indexes.filter(({ added }) => added !== true),
+});
+
+export function subscription(overrides: Partial<Subscription> = {}): Subscription {
+  return {
+    userId: 'user-1' as UserId,
+    billingDate: at('2026-11-16T06:00:00Z'),
+    subscriptionId: randomUUID() as SubscriptionId,
+    billingAmount: cents(499),
+    billingStatus: 'SCHEDULED',
+    billingPeriod: '11/2026',
+    transactionId: '',
+    usioError: '',
+    initialRunDate: null,
+    completionDate: null,
+    lastRunDate: null,
+    createdDate: at('2026-10-16T06:00:00Z'),
+    process: 'INITIAL',
+    updatedEvent: '',
+    term: 'MONTHLY',
+    receiptAccountMask: '',
+    receiptTierName: '',
+    receiptPaymentType: '',
+    billingWeek: null,
+    pauseDurationMonths: 0,
+    isPendingDowngrade: false,
+    ...overrides,
+  };
+}

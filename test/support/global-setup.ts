@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { TestProject } from 'vitest/node';
+import { startStack } from '../../src/embedded/stack.ts';
+import { temporaryFolder } from './stack.ts';
+
+/** Once per run: compiles, because tests start processes from the compiled output, and starts the servers all tests share. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  compile();
+  const folder = await temporaryFolder();
+  const { redisUrl, dynamodbUrl, kinesisUrl, stop } = await startStack({
+    dataDir: folder.path,
+    inMemory: true,
+  });
+  project.provide('stack', { redisUrl, dynamodbUrl, kinesisUrl });
+  return async () => {
+    await stop();
+    await folder.remove();
+  };
+}
+
+/** Type errors are the business of `npm run build`: the compiler writes its output in spite of them. */
+function compile(): void {
+  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (status !== 0) process.stderr.write(`tsc reports errors, going on with what it wrote:\n${stdout}\n`);
+}
