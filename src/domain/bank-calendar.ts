@@ -7,11 +7,13 @@ import {
   addDays,
   dateInZone,
   lastWeekday,
+  midnightOf,
   nthWeekday,
   partsOf,
   weekday,
 } from './calendar-date.ts';
 import type { Instant } from './instant.ts';
+import { plusMs } from './instant.ts';
 
 /** The Federal Reserve's holidays with a fixed date, as month and day. */
 const FIXED_HOLIDAYS = [
@@ -24,6 +26,14 @@ const FIXED_HOLIDAYS = [
 
 /** The day on which banks would book something that happens now: the Fed keeps Eastern time. */
 export const bankDateOf = (instant: Instant): CalendarDate => dateInZone(instant, 'America/New_York');
+
+const HOUR_MS = 3_600_000;
+
+/** When that day begins for the banks: at 04:00 UTC in summer, at 05:00 in winter. */
+export function startOfBankDay(date: CalendarDate): Instant {
+  const inSummer = plusMs(midnightOf(date), 4 * HOUR_MS);
+  return bankDateOf(inSummer) === date ? inSummer : plusMs(inSummer, HOUR_MS);
+}
 
 export function isBankingDay(date: CalendarDate): boolean {
   const day = weekday(date);

@@ -48,8 +48,9 @@ export function nextBillingDate(period: Period, anchorDay: number): Instant {
  * the Go service drops attributes that it does not know, so an anchor stored on the row would be lost.
  *
  * A date before the end of its month is its own anchor. One at the month's end may have been clamped: then the period
- * before it (a month or a year earlier) tells, and so on back. Only dates at the billing hour count; others are
- * prorations and rows that a collision moved.
+ * before it (a month or a year earlier) tells, and so on back, unless that one was on an earlier day that its month did
+ * not force: then somebody moved the date. Only dates at the billing hour count; others are prorations and rows that a
+ * collision moved.
  */
 export function anchorDayOf(billingDate: Instant, billingDatesOfUser: Iterable<Instant>): number {
   const days = new Map<string, number>();
@@ -60,7 +61,7 @@ export function anchorDayOf(billingDate: Instant, billingDatesOfUser: Iterable<I
   let anchor = partsOf(date).day;
   while (isMonthEnd(date)) {
     const earlier = periodBefore(date, days);
-    if (earlier === null || partsOf(earlier).day < partsOf(date).day) break;
+    if (earlier === null || (partsOf(earlier).day < partsOf(date).day && !isMonthEnd(earlier))) break;
     anchor = Math.max(anchor, partsOf(earlier).day);
     date = earlier;
   }

@@ -11,6 +11,9 @@ export const MS_PER_DAY = 86_400_000;
 /** Go's zero time, which stands for "not set" in a row. */
 export const UNSET_TEXT = '0001-01-01T00:00:00Z';
 
+const YEAR_0_MS = -62_167_219_200_000;
+const YEAR_10000_MS = 253_402_300_800_000;
+
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):(\d{2}))$/;
 
@@ -45,7 +48,10 @@ export function parseInstant(text: string): Instant | null {
   if (ms === null) return null;
   const offset = offsetMs(sign, Number(offsetHour ?? 0), Number(offsetMinute ?? 0));
   if (offset === null) return null;
-  return (BigInt(ms - offset) * NANOS_PER_MS + BigInt(fraction.padEnd(9, '0'))) as Instant;
+  const utc = ms - offset;
+  // An offset can lead out of the years that four digits can say: such an instant could not be written again.
+  if (utc < YEAR_0_MS || utc >= YEAR_10000_MS) return null;
+  return (BigInt(utc) * NANOS_PER_MS + BigInt(fraction.padEnd(9, '0'))) as Instant;
 }
 
 /** As Go's RFC3339Nano writes it in UTC: the fraction without trailing zeros, none at all when it is zero. */

@@ -31,6 +31,7 @@ export class GuardHandle {
     this.#gone = this.#watchEnd();
     this.started = this.#watchStart();
     this.died = this.#watchDeaths();
+    this.died.catch(() => undefined); // not everyone listens, and `stop` rejects just the same
     this.#hear((message) => {
       if (message.type === 'spawned') this.#servers.push(message.server);
     });
@@ -56,14 +57,8 @@ export class GuardHandle {
     this.#guard.on('message', (message) => listener(message as GuardMessage));
   }
 
-  /** Both events, because a guard's last words may still be in the channel when it has ended. */
   async #watchEnd(): Promise<string> {
-    const [cause] = await Promise.all([
-      new Promise<string>((resolve) => {
-        this.#guard.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
-      }),
-      new Promise((resolve) => this.#guard.once('disconnect', resolve)),
-    ]);
+    const cause = await endOf(this.#guard);
     // By what this guard reported and not by the file, which may be a successor's by now.
     await endProcesses(this.#servers);
     return cause;
@@ -100,6 +95,22 @@ export class GuardHandle {
   #lastLogLines(): string[] {
     return logTail(this.#folder.logOf('guard'));
   }
+}
+
+/** How it ended. Both events, because its last words may still be in the channel when it is gone. */
+function endOf(guard: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let cause: string | undefined;
+    const settle = (): void => {
+      if (cause !== undefined && !guard.connected) resolve(cause);
+    };
+    guard.once('error', (error) => resolve(error.message));
+    guard.once('disconnect', settle);
+    guard.once('exit', (code, signal) => {
+      cause = signal ?? `exit code ${code}`;
+      settle();
+    });
+  });
 }
 
 /** In a session of its own: Ctrl-C and a closing terminal reach the parent alone, which may need its servers to finish. */

@@ -43,7 +43,8 @@ async function openBank(config: SandboxConfig, log: Logger): Promise<Bank> {
   const books = new Books();
   const ledger = await LedgerFile.open(join(config.dataDir, 'ledger.jsonl'), (entry) => books.apply(entry));
   const { kinesisEndpoint: endpoint, region, paymentsStream: name } = config;
-  const stream = endpoint === undefined ? undefined : kinesisStream({ endpoint, region, name }, process.env);
+  const stream =
+    endpoint === undefined ? undefined : await kinesisStream({ endpoint, region, name }, process.env);
   return new Bank(ledger, books, stream, log);
 }
 

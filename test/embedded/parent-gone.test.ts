@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Endpoints } from '../../src/embedded/stack-file.ts';
 import { temporaryFolder } from '../support/stack.ts';
 import {
@@ -13,6 +13,9 @@ import {
   type Fixture,
 } from './processes.ts';
 import { everywhere, readEverywhere, writeEverywhere } from './stores.ts';
+
+// A start takes two seconds, on a machine that is busy with other tests several times as long.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let parents: Fixture[];
@@ -56,7 +59,7 @@ describe('when guard and parent are killed together', () => {
     process.kill(orphans.guard, 'SIGSTOP');
     await parent.kill();
     process.kill(orphans.guard, 'SIGKILL');
-    await expect.poll(() => lives(orphans.guard)).toBe(false);
+    await expect.poll(() => lives(orphans.guard), { timeout: 20_000 }).toBe(false);
     expect(serversOf(orphans).filter(lives)).toEqual(serversOf(orphans));
 
     const next = await startParent();

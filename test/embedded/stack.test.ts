@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AlreadyRunningError } from '../../src/errors.ts';
 import { ensurePrograms } from '../../src/embedded/programs.ts';
 import { readRunningStack } from '../../src/embedded/stack-file.ts';
@@ -11,6 +11,9 @@ import { startStack, type Stack } from '../../src/embedded/stack.ts';
 import { temporaryFolder } from '../support/stack.ts';
 import { allOf, commandLinesWith, expectAllGone, lives, stackPids } from './processes.ts';
 import { everywhere, kinesis, readEverywhere, writeEverywhere } from './stores.ts';
+
+// A start takes two seconds, on a machine that is busy with other tests several times as long.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 async function inTemporaryFolder(test: (dataDir: string) => Promise<void>): Promise<void> {
   const folder = await temporaryFolder();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { moneyText } from '../../src/sandbox/money.ts';
 import { balanceAt, type AnchoredBalance } from '../../src/sandbox/users/balance.ts';
-import { bankForTest } from './bank-client.ts';
+import { bankForFile } from './bank-client.ts';
 
 const START = Date.parse('2026-01-05T12:00:00Z');
 const DAY_MS = 86_400_000;
@@ -25,6 +25,8 @@ const movements = fc
   .map((list) => list.sort((a, b) => a.at - b.at));
 
 describe('a scripted balance', () => {
+  const bankNow = bankForFile();
+
   it('is a function of time that never falls below zero', () => {
     fc.assert(
       fc.property(script, movements, offset, (balance, moved, ms) => {
@@ -67,7 +69,7 @@ describe('a scripted balance', () => {
   });
 
   it('pays, spends down to zero and carries debits, over HTTP', async () => {
-    const bank = await bankForTest();
+    const bank = bankNow();
     await bank.setClock('2026-01-05T12:00:00Z');
     const balance = {
       amount: '50.00',
@@ -86,13 +88,13 @@ describe('a scripted balance', () => {
   });
 
   it('holds older debits in a balance that was set anew, and takes later ones on top', async () => {
-    const bank = await bankForTest();
-    await bank.setClock('2026-01-05T12:00:00Z');
+    const bank = bankNow();
+    await bank.setClock('2027-01-05T12:00:00Z');
     await bank.setUser('anew', { balance: { amount: '50.00' } });
     await bank.pay({ user_id: 'anew', amount: '5.00' });
     await bank.setUser('anew', { balance: { amount: '50.00' } });
     expect(await bank.balanceOf('anew')).toBe('50.00');
-    await bank.setUser('anew', { balance: { amount: '50.00', at: '2026-01-01T00:00:00Z' } });
+    await bank.setUser('anew', { balance: { amount: '50.00', at: '2027-01-01T00:00:00Z' } });
     expect(await bank.balanceOf('anew')).toBe('45.00');
     await bank.pay({ user_id: 'anew', amount: '1.00' });
     expect(await bank.balanceOf('anew')).toBe('44.00');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { startSandbox, type RunningSandbox, type SandboxOptions } from '../support/sandbox.ts';
 
 export type Json = Record<string, unknown>;
@@ -130,6 +130,18 @@ export async function bankForTest(
     await process.stop();
   });
   return Object.assign(new BankClient(process.url), { process });
+}
+
+/** One sandbox for all tests of a file. Its clock only goes forward, so each test brings users and days of its own. */
+export function bankForFile(options: SandboxOptions = {}): () => BankClient {
+  let sandbox: RunningSandbox;
+  beforeAll(async () => {
+    sandbox = await startSandbox(options);
+  });
+  afterAll(async () => {
+    await sandbox.stop();
+  });
+  return () => new BankClient(sandbox.url);
 }
 
 export const typesOf = (entries: readonly Entry[]): string[] => entries.map((entry) => entry.type);

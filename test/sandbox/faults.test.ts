@@ -99,18 +99,19 @@ describe('the fault dial', () => {
     await bank.setUser('slow');
     await bank.setFaults({ id: 's', service: 'payments', fault: 'slow', ms: 60 });
     expect((await bank.pay({ user_id: 'slow' })).status).toBe(201);
+    await bank.setFaults({ id: 's', service: 'payments', fault: 'slow', ms: 60_000 });
     const patience = new AbortController();
     const left = bank.call('POST', '/payments', chargeOf({ user_id: 'slow' }), {
       key: 's-2',
       signal: patience.signal,
     });
+    const leaving = expect(left).rejects.toThrow('aborted');
     const applied = { idempotency_key: 's-2', type: 'payment.applied' };
-    await bank.setFaults({ id: 's', service: 'payments', fault: 'slow', ms: 300 });
     await eventually(async () => (await bank.ledger(applied)).length === 1, 'the charge');
     patience.abort();
-    await expect(left).rejects.toThrow();
-    const answered = { idempotency_key: 's-2', type: 'payment.answered' };
-    await eventually(async () => (await bank.ledger(answered)).length === 1, 'the answer');
+    await leaving;
+    const hungUp = { idempotency_key: 's-2', type: 'payment.answered', answer: 'hung-up' };
+    await eventually(async () => (await bank.ledger(hungUp)).length === 1, 'the note');
   });
 
   it.each([

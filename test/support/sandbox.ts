@@ -68,13 +68,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   const own = options.dataDir === undefined ? await temporaryFolder() : undefined;
   const dataDir = options.dataDir ?? own?.path ?? '';
   const child = fork(ENTRY, { env: environment(options, dataDir), execArgv: [], silent: true });
-  const closed = once(child, 'close') as Promise<[number | null]>;
+  // 'close' would also wait for the IPC channel, which does not report its end when it was cut from this side.
+  const exited = once(child, 'exit') as Promise<[number | null]>;
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-20_000)));
   }
   const ended = async () => {
-    const [code] = await closed;
+    const [code] = await exited;
     await own?.remove();
     return code;
   };

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { emulator } from '../aws-emulator.ts';
+import '../aws-notice.ts';
 
 export interface DynamoClientOptions {
   readonly region: string;

@@ -1,6 +1,7 @@
 import { KinesisClient } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { emulator } from '../aws-emulator.ts';
+import '../aws-notice.ts';
 
 export interface KinesisClientOptions {
   readonly region: string;

@@ -18,6 +18,7 @@ const pageQuery = z.strictObject({
   confirmation_id: text,
   idempotency_key: text,
   type: text,
+  answer: text,
   effect: z.enum(['debit', 'credit']).optional(),
 });
 

@@ -62,6 +62,15 @@ function hold(res: Response, mostMs: number): void {
   res.once('close', () => clearTimeout(timer));
 }
 
+/** Waits, but not for a caller who has gone. */
+async function delay(res: Response, ms: number): Promise<void> {
+  const gone = new AbortController();
+  const leave = () => gone.abort();
+  res.once('close', leave);
+  if (!res.closed) await sleep(ms, undefined, { signal: gone.signal }).catch(() => undefined);
+  res.off('close', leave);
+}
+
 export async function serve(bank: Bank, res: Response, call: ServiceCall): Promise<void> {
   const { faults } = bank.books;
   bank.timeline.now();
@@ -82,7 +91,7 @@ export async function serve(bank: Bank, res: Response, call: ServiceCall): Promi
   if (refusal !== undefined) return finish(refusal);
   const reply = await performed(call);
   const delayMs = (chosen?.fault === 'slow' ? (chosen.ms ?? SLOW_MS) : 0) + (call.delayMs?.() ?? 0);
-  if (delayMs > 0) await sleep(delayMs);
+  if (delayMs > 0) await delay(res, delayMs);
   finish(spoiledReply(chosen, 'after') ?? reply);
 }
 

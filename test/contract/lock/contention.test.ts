@@ -7,6 +7,7 @@ import { ACQUIRED_AT, lockBench, newKey } from './lock-bench.ts';
 
 const bench = lockBench();
 const CONTENDERS = 100;
+const AWAKE = 5;
 
 /** Adds one by reading and then writing what was read and one more: two holders at once would lose an addition. */
 async function addOne(client: DynamoDBClient, counter: string, fence: Fence): Promise<void> {
@@ -41,12 +42,28 @@ async function addOne(client: DynamoDBClient, counter: string, fence: Fence): Pr
   );
 }
 
-async function untilHeld(locks: LockClient, key: string): Promise<Lock> {
+/** Rung when the lock may have become free. Wakes a few of those who wait, so that they race for it. */
+class Bell {
+  rings = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  ring(): void {
+    this.rings += 1;
+    for (const wake of this.#waiting.splice(0, AWAKE)) wake();
+  }
+
+  next(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+async function untilHeld(locks: LockClient, key: string, bell: Bell): Promise<Lock> {
   for (;;) {
+    const { rings } = bell;
     const outcome = await locks.acquire(key);
     if ('lock' in outcome) return outcome.lock;
-    // Contenders come again at different times, as jobs do.
-    await systemTimer.sleep(50 + Math.random() * 200);
+    // It rang while we asked: the answer may be from before.
+    if (bell.rings === rings) await bell.next();
   }
 }
 
@@ -57,6 +74,7 @@ describe('when a hundred want the same lock', () => {
     const client = bench.client({ maxAttempts: 10 });
     const holders = { now: 0, most: 0 };
     const owners = new Set<string>();
+    const bell = new Bell();
 
     const contender = async (): Promise<void> => {
       const locks = createLockClient({
@@ -66,14 +84,16 @@ describe('when a hundred want the same lock', () => {
         timer: systemTimer,
         heartbeatMs: 20, // Heartbeats and releases run into each other here, if anywhere.
       });
-      const lock = await untilHeld(locks, key);
+      const lock = await untilHeld(locks, key, bell);
       holders.now += 1;
       holders.most = Math.max(holders.most, holders.now);
       owners.add(lock.fence.ownerName);
       await addOne(client, counter, lock.fence);
       expect(lock.signal.aborted).toBe(false);
       holders.now -= 1;
+      bell.ring(); // Some come before the release is done, some after.
       await lock.release();
+      bell.ring();
       await locks.close();
     };
 

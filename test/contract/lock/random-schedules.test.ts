@@ -197,7 +197,7 @@ describe('any schedule of stops, losses and takeovers', () => {
           await schedule.end();
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 20 },
     );
   });
 });

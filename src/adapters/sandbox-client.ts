@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import type { Instant } from '../domain/instant.ts';
+import { formatInstant, parseInstant } from '../domain/instant.ts';
+
+const reading = z.object({ now: z.string(), frozen: z.boolean() });
+const moved = reading.extend({ callbacks: z.object({ pending: z.number() }) });
+const problem = z.object({ detail: z.string() });
+
+export interface SandboxTime {
+  readonly now: Instant;
+  readonly frozen: boolean;
+}
+
+/** What an operator may do to the pretend bank: its users and its clock. Production code never calls this. */
+export class SandboxClient {
+  private readonly url: string;
+
+  constructor(url: string) {
+    this.url = url.replace(/\/$/, '');
+  }
+
+  async time(): Promise<SandboxTime> {
+    return timeOf(reading.parse(await this.call('GET', '/clock')));
+  }
+
+  /** Null goes back to the real time. Answers when everything that fell due has happened. */
+  async setTime(now: Instant | null): Promise<SandboxTime & { pendingCallbacks: number }> {
+    return movedTo(await this.call('PUT', '/clock', { now: now === null ? null : formatInstant(now) }));
+  }
+
+  /** `by` such as `1d`, `36h`, `30m`. */
+  async advance(by: string): Promise<SandboxTime & { pendingCallbacks: number }> {
+    return movedTo(await this.call('POST', '/clock/advance', { by }));
+  }
+
+  async putUsers(users: readonly object[]): Promise<void> {
+    await this.call('POST', '/sandbox/users', users);
+  }
+
+  private async call(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await fetch(this.url + path, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      signal: AbortSignal.timeout(60_000),
+    });
+    const answer: unknown = await response.json();
+    if (response.ok) return answer;
+    const said = problem.safeParse(answer);
+    throw new Error(`the sandbox refused: ${said.success ? said.data.detail : response.statusText}`);
+  }
+}
+
+function timeOf({ now, frozen }: z.infer<typeof reading>): SandboxTime {
+  const instant = parseInstant(now);
+  if (instant === null) throw new Error(`the sandbox's clock says ${JSON.stringify(now)}`);
+  return { now: instant, frozen };
+}
+
+function movedTo(answer: unknown): SandboxTime & { pendingCallbacks: number } {
+  const { callbacks, ...time } = moved.parse(answer);
+  return { ...timeOf(time), pendingCallbacks: callbacks.pending };
+}

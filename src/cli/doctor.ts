@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { createDynamoClient } from '../adapters/dynamodb/client.ts';
+import { inspectTable, tableDefinitions } from '../adapters/dynamodb/tables.ts';
+import { createKinesisClient } from '../adapters/kinesis/client.ts';
+import { streamIsThere } from '../adapters/kinesis/streams.ts';
+import { inspectRedis } from '../adapters/redis/inspect-redis.ts';
+import type { Environment } from '../config/read-config.ts';
+import { readConfig } from '../config/read-config.ts';
+import * as sections from '../config/sections.ts';
+import { tableNames } from './make-tables.ts';
+
+/** `warn` works, but not as it should. */
+export interface Diagnosis {
+  readonly dependency: string;
+  readonly what: string;
+  readonly health: 'ok' | 'warn' | 'bad';
+  readonly detail: string;
+}
+
+type Finding = Omit<Diagnosis, 'dependency'>;
+
+type Check = (environment: Environment) => Promise<Finding[]>;
+
+/** Every dependency is looked at, whatever is wrong with the others. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  Redis: checkRedis,
+  DynamoDB: checkDynamo,
+  Kinesis: checkKinesis,
+  'User service': serviceCheck('USER_SERVICE_URL', '/users/doctor-probe'),
+  'Transactions service': serviceCheck('TXN_SERVICE_URL', '/users/doctor-probe/accounts/primary'),
+  'Payments service': serviceCheck('PAYMENTS_SERVICE_URL', '/payments/by-key/doctor-probe'),
+  'Notifications service': serviceCheck('NOTIFICATIONS_URL', '/notifications'),
+  Clock: checkClock,
+  Rules: checkRules,
+};
+
+export async function* examine(environment: Environment): AsyncGenerator<Diagnosis> {
+  for (const [dependency, check] of Object.entries(CHECKS)) {
+    try {
+      for (const diagnosis of await check(environment)) yield { dependency, ...diagnosis };
+    } catch (error) {
+      yield { dependency, what: 'reach', health: 'bad', detail: messageOf(error) };
+    }
+  }
+}
+
+const ok = (what: string, detail: string): Finding => ({ what, health: 'ok', detail });
+
+async function checkRedis(environment: Environment): Promise<Finding[]> {
+  const { redis } = readConfig(environment, { redis: sections.redis });
+  const findings = await inspectRedis(redis.REDIS_URL);
+  return findings.map(({ what, ok: good, detail, remedy }) =>
+    good ? ok(what, detail) : { what, health: 'warn', detail: `${detail}: ${remedy ?? ''}` },
+  );
+}
+
+async function checkDynamo(environment: Environment): Promise<Finding[]> {
+  const { dynamodb } = readConfig(environment, { dynamodb: sections.dynamodb });
+  const client = createDynamoClient({
+    region: dynamodb.DYNAMO_REGION,
+    endpoint: dynamodb.AWS_ENDPOINT_URL_DYNAMODB,
+  });
+  try {
+    const findings = await Promise.all(
+      tableDefinitions(tableNames(dynamodb)).map((table) => inspectTable(client, table)),
+    );
+    return findings.flat().map(({ table, what, status, remedy }) => {
+      const name = what === 'table' ? table : `${table}, ${what}`;
+      if (remedy === undefined) return ok(name, status);
+      const optional = remedy.includes('--add-index');
+      return { what: name, health: optional ? 'warn' : 'bad', detail: `${status}: ${remedy}` };
+    });
+  } finally {
+    client.destroy();
+  }
+}
+
+async function checkKinesis(environment: Environment): Promise<Finding[]> {
+  const { kinesis, dynamodb } = readConfig(environment, {
+    kinesis: sections.kinesis,
+    dynamodb: sections.dynamodb,
+  });
+  const client = createKinesisClient({
+    region: dynamodb.DYNAMO_REGION,
+    endpoint: kinesis.AWS_ENDPOINT_URL_KINESIS,
+  });
+  try {
+    const names = [kinesis.USERS_STREAM, kinesis.PAYMENTS_STREAM, kinesis.SUBSCRIPTIONS_STREAM];
+    const there = await Promise.all(names.map((name) => streamIsThere(client, name)));
+    return names.map((name, i) =>
+      there[i] === true
+        ? ok(name, 'there')
+        : { what: name, health: 'bad', detail: 'missing: run `npm run cli -- tables`' },
+    );
+  } finally {
+    client.destroy();
+  }
+}
+
+/** Any answer below 500 comes from the service itself: the probe asks for something that does not exist. */
+function serviceCheck(variable: keyof typeof sections.services.shape, path: string): Check {
+  return async (environment) => {
+    const schema = z.object({ [variable]: sections.services.shape[variable] });
+    const { [variable]: url = '' } = readConfig(environment, { schema }).schema;
+    const { status } = await fetch(url.replace(/\/$/, '') + path, { signal: AbortSignal.timeout(5_000) });
+    if (status >= 500)
+      return [{ what: url, health: 'bad', detail: `answers ${status}: look at its own logs` }];
+    return [ok(url, 'answers')];
+  };
+}
+
+async function checkClock(environment: Environment): Promise<Finding[]> {
+  const { clock } = readConfig(environment, { clock: sections.clock });
+  if (clock.CLOCK_URL === undefined) return [ok('time', 'the system clock')];
+  const response = await fetch(clock.CLOCK_URL, { signal: AbortSignal.timeout(5_000) });
+  const { now } = (await response.json()) as { now?: unknown };
+  return [ok(clock.CLOCK_URL, `the sandbox's clock says ${String(now)}`)];
+}
+
+async function checkRules(environment: Environment): Promise<Finding[]> {
+  readConfig(environment, { policy: sections.policy, lock: sections.lock, general: sections.general });
+  return [ok('numbers', 'within their limits')];
+}
+
+/** A refused connection hides behind a general message. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  const inner = cause instanceof AggregateError ? (cause.errors as unknown[])[0] : cause;
+  const detail = inner instanceof Error && inner.message !== '' ? `: ${inner.message}` : '';
+  return `${error.message.replace(/^bad configuration:\s*/, '')}${detail}`;
+}

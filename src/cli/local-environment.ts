@@ -1,0 +1,53 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Environment } from '../config/read-config.ts';
+import { readRunningStack } from '../embedded/stack-file.ts';
+
+/** Where `npm start` keeps everything. */
+export const dataDir = (environment: Environment): string => environment['DATA_DIR'] ?? '.data';
+
+const file = (folder: string): string => join(folder, 'environment.json');
+const variables = z.record(z.string(), z.string());
+
+/** The variables that would make a process part of the local system. */
+export function writeLocalEnvironment(folder: string, environment: Readonly<Record<string, string>>): void {
+  const draft = `${file(folder)}.draft`;
+  writeFileSync(draft, `${JSON.stringify(environment, null, 2)}\n`);
+  renameSync(draft, file(folder));
+}
+
+export function removeLocalEnvironment(folder: string): void {
+  rmSync(file(folder), { force: true });
+}
+
+/** Any of these says that somebody means another system than the local one. */
+const POINTS_ELSEWHERE = [
+  'REDIS_URL',
+  'AWS_ENDPOINT_URL_DYNAMODB',
+  'AWS_ENDPOINT_URL_KINESIS',
+  'USER_SERVICE_URL',
+];
+
+/**
+ * What a command works on: what the environment says, or, when it says nothing and `npm start` is up in this folder,
+ * that system. So a second terminal needs no configuration.
+ */
+export function withLocalSystem(environment: Environment): { environment: Environment; local: boolean } {
+  if (POINTS_ELSEWHERE.some((name) => environment[name] !== undefined)) return { environment, local: false };
+  const folder = dataDir(environment);
+  const running = readRunningStack(folder);
+  const written = running === null ? null : readLocalEnvironment(folder);
+  // A file that an older start left behind names other ports.
+  if (written?.['AWS_ENDPOINT_URL_DYNAMODB'] !== running?.dynamodbUrl || written === null)
+    return { environment, local: false };
+  return { environment: { ...written, ...environment }, local: true };
+}
+
+function readLocalEnvironment(folder: string): Record<string, string> | null {
+  try {
+    return variables.parse(JSON.parse(readFileSync(file(folder), 'utf8')));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,146 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, openSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Environment } from '../config/read-config.ts';
+import { startStack } from '../embedded/stack.ts';
+import { dataDir, removeLocalEnvironment, writeLocalEnvironment } from './local-environment.ts';
+import { makeTables } from './make-tables.ts';
+import { sandboxClient, seed } from './sandbox-commands.ts';
+import { formatInstant } from '../domain/instant.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface LocalSystem {
+  readonly dataDir: string;
+  summary(): void;
+  /** Resolves when the signal aborts; rejects when a part ends by itself. */
+  untilStopped(signal: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const DEMO_MEMBERS = 500;
+
+/** Servers, pretend bank, tables, demo members, in the order in which they need each other. */
+export async function startLocalSystem(
+  environment: Environment,
+  out: Terminal,
+  signal: AbortSignal,
+): Promise<LocalSystem> {
+  const folder = dataDir(environment);
+  out.line('starting Redis, DynamoDB and Kinesis …');
+  const stack = await startStack({ dataDir: folder });
+  const parts: { bank?: Bank } = {};
+  const stop = async (): Promise<void> => {
+    removeLocalEnvironment(folder);
+    await parts.bank?.stop();
+    await stack.stop();
+  };
+  try {
+    const servers = {
+      REDIS_URL: stack.redisUrl,
+      AWS_ENDPOINT_URL_DYNAMODB: stack.dynamodbUrl,
+      AWS_ENDPOINT_URL_KINESIS: stack.kinesisUrl,
+    };
+    // Before the bank starts: it publishes to a stream.
+    for await (const { name, what, status } of makeTables(
+      { ...environment, ...servers },
+      { addIndex: true },
+    )) {
+      signal.throwIfAborted();
+      if (status === 'made') out.line(`made ${name}: ${what}`);
+    }
+    const bank = await startBank(folder, { ...environment, ...servers });
+    parts.bank = bank;
+    const variables = { ...servers, ...bankVariables(bank.url) };
+    writeLocalEnvironment(folder, variables);
+    const whole = { ...environment, ...variables };
+    const seeded = await seed(whole, { users: DEMO_MEMBERS, prefix: 'demo', onlyIfEmpty: true }, out);
+    if (seeded !== null)
+      out.line(`seeded ${seeded.members} demo members with ${seeded.records} billing records`);
+    const { now } = await sandboxClient(whole).time();
+    return {
+      dataDir: folder,
+      stop,
+      summary: () => summary(out, stack, bank.url, formatInstant(now)),
+      untilStopped: (asked) =>
+        untilStopped(asked, [stack.died.then(({ program, cause }) => `${program} (${cause})`), bank.died]),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function summary(
+  out: Terminal,
+  stack: { redisUrl: string; dynamodbUrl: string; kinesisUrl: string },
+  bankUrl: string,
+  now: string,
+): void {
+  out.line();
+  out.table(
+    ['running', 'where', 'what'],
+    [
+      ['Redis', stack.redisUrl, 'queues; append-only, never evicts'],
+      ['DynamoDB', stack.dynamodbUrl, 'billing records, history, locks'],
+      ['Kinesis', stack.kinesisUrl, 'membership and payment events'],
+      ['Sandbox bank', bankUrl, `users, accounts, payments; ledger at /ledger; its clock says ${now}`],
+    ],
+  );
+  out.line('In another terminal: npm run cli -- doctor | npm run cli -- sandbox advance 1d');
+}
+
+interface Bank {
+  readonly url: string;
+  readonly died: Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** The pretend bank plays all four services, and its clock is everybody's. */
+const bankVariables = (url: string): Record<string, string> => ({
+  USER_SERVICE_URL: url,
+  TXN_SERVICE_URL: url,
+  PAYMENTS_SERVICE_URL: url,
+  NOTIFICATIONS_URL: url,
+  CLOCK_URL: `${url}/clock`,
+});
+
+async function startBank(folder: string, environment: Environment): Promise<Bank> {
+  mkdirSync(join(folder, 'logs'), { recursive: true });
+  const log = openSync(join(folder, 'logs', 'sandbox.log'), 'w');
+  const child = fork(fileURLToPath(new URL('../sandbox/main.js', import.meta.url)), {
+    env: { ...environment, SANDBOX_PORT: '0', SANDBOX_DATA_DIR: resolve(folder, 'sandbox') },
+    stdio: ['ignore', log, log, 'ipc'],
+    // Ctrl-C reaches the whole foreground group; the bank waits for us instead, so that nothing is cut short.
+    detached: true,
+  });
+  const url = await listening(child, join(folder, 'logs', 'sandbox.log'));
+  const exit = once(child, 'exit');
+  return {
+    url,
+    died: exit.then(() => 'the sandbox bank'),
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      await exit;
+    },
+  };
+}
+
+function listening(child: ChildProcess, log: string): Promise<string> {
+  return new Promise((resolveUrl, reject) => {
+    child.once('message', (message) => resolveUrl((message as { url: string }).url));
+    child.once('exit', () => reject(new Error(`the sandbox bank did not start; ${log} says why`)));
+  });
+}
+
+async function untilStopped(signal: AbortSignal, deaths: readonly Promise<string>[]): Promise<void> {
+  const asked = new Promise<null>((resolveAsked) => {
+    if (signal.aborted) resolveAsked(null);
+    signal.addEventListener('abort', () => resolveAsked(null), { once: true });
+  });
+  const first = await Promise.race([asked, ...deaths]);
+  if (first !== null) throw new Error(`${first} ended by itself; its log under the data folder says why`);
+}

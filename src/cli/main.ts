@@ -1,0 +1,142 @@
+#!/usr/bin/env node
+import { Command, InvalidArgumentError } from 'commander';
+import type { Instant } from '../domain/instant.ts';
+import { formatInstant, parseInstant } from '../domain/instant.ts';
+import { CollectionsError } from '../errors.ts';
+import type { Diagnosis } from './doctor.ts';
+import { examine } from './doctor.ts';
+import { withLocalSystem } from './local-environment.ts';
+import { makeTables } from './make-tables.ts';
+import { sandboxClient, seed } from './sandbox-commands.ts';
+import { colour, terminal } from './terminal.ts';
+
+const out = terminal();
+const { environment, local } = withLocalSystem(process.env);
+
+const program = new Command('collections')
+  .description(
+    'Operates the collections pipeline. Without configuration it works on the system that `npm start` runs in this folder.',
+  )
+  .showHelpAfterError('(add --help for what is possible)')
+  .configureHelp({ showGlobalOptions: true });
+
+program
+  .command('tables')
+  .description('make the tables, indexes, TTLs and streams that are missing; safe to repeat')
+  .option(
+    '--add-index',
+    'also add the index by date to an existing billing table (filling it costs write capacity)',
+    false,
+  )
+  .action(async ({ addIndex }: { addIndex: boolean }) => {
+    for await (const { name, what, status, remedy } of makeTables(environment, { addIndex })) {
+      out.line(`${mark(status)} ${name}: ${what} ${status}${remedy === undefined ? '' : `; ${remedy}`}`);
+      if (status === 'wrong') process.exitCode = 1;
+    }
+  });
+
+program
+  .command('doctor')
+  .description('check every dependency and say what is wrong and how to mend it')
+  .action(async () => {
+    out.line(local ? 'the local system of `npm start`' : 'the system that the environment names');
+    let bad = 0;
+    for await (const diagnosis of examine(environment)) {
+      out.line(`${HEALTH[diagnosis.health]} ${diagnosis.dependency}: ${diagnosis.what}: ${diagnosis.detail}`);
+      if (diagnosis.health === 'bad') bad += 1;
+    }
+    out.line(
+      bad === 0
+        ? colour('green', 'healthy')
+        : colour('red', `${bad} thing${bad === 1 ? ' is' : 's are'} wrong`),
+    );
+    if (bad > 0) process.exitCode = 1;
+  });
+
+const sandbox = program.command('sandbox').description('the pretend bank: its members and its clock');
+
+sandbox
+  .command('seed')
+  .description('make demo members with billing records; members that exist are left alone')
+  .option('-u, --users <count>', 'how many', wholeNumber, 500)
+  .option('-p, --prefix <text>', 'members are named <prefix>-000001 and so on', prefix, 'demo')
+  .action(async ({ users, prefix: name }: { users: number; prefix: string }) => {
+    const result = await seed(environment, { users, prefix: name, onlyIfEmpty: false }, out);
+    if (result === null) return;
+    const { members, records, skipped } = result;
+    out.line(
+      `${members} members made with ${records} records${skipped === 0 ? '' : `; ${skipped} were there already`}`,
+    );
+  });
+
+sandbox
+  .command('clock [time]')
+  .description('show the clock, or set it: a time such as 2026-11-16T08:00:00Z, or "system"')
+  .action(async (time: string | undefined) => {
+    const bank = sandboxClient(environment);
+    if (time === undefined) out.line(formatInstant((await bank.time()).now));
+    else tellTime(await bank.setTime(time === 'system' ? null : instant(time)));
+  });
+
+sandbox
+  .command('advance <by>')
+  .description(
+    'let time pass: 1d, 36h, 30m. ACH entries settle or return and their callbacks are published on the way',
+  )
+  .action(async (by: string) => {
+    tellTime(await sandboxClient(environment).advance(by));
+  });
+
+function tellTime({ now, pendingCallbacks }: { now: Instant; pendingCallbacks: number }): void {
+  out.line(
+    `it is ${formatInstant(now)}${pendingCallbacks === 0 ? '' : `; ${pendingCallbacks} callbacks wait for the stream`}`,
+  );
+}
+
+const HEALTH: Record<Diagnosis['health'], string> = {
+  ok: colour('green', '✓'),
+  warn: colour('yellow', '!'),
+  bad: colour('red', '✗'),
+};
+
+function mark(status: string): string {
+  if (status === 'made') return colour('green', '+');
+  return status === 'there' ? colour('dim', '=') : HEALTH.warn;
+}
+
+function instant(text: string): Instant {
+  const parsed = parseInstant(text);
+  if (parsed === null) throw new InvalidArgumentError('a time looks like 2026-11-16T08:00:00Z');
+  return parsed;
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 1_000_000) {
+    throw new InvalidArgumentError('a whole number from 1 to 1000000');
+  }
+  return value;
+}
+
+function prefix(text: string): string {
+  if (!/^[a-z][a-z0-9-]{0,40}$/.test(text))
+    throw new InvalidArgumentError('small letters, digits and dashes');
+  return text;
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // What people can act on is one line; anything else is a bug and shows where.
+  process.stderr.write(`${colour('red', 'failed')}: ${describe(error)}\n`);
+  process.exitCode = 1;
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = (error.cause ?? error) as { code?: unknown };
+  if (code === 'ECONNREFUSED')
+    return `nobody answers: ${error.message}. Is the system up? \`npm run cli -- doctor\` tells`;
+  if (error instanceof CollectionsError || error instanceof InvalidArgumentError) return error.message;
+  return error.message;
+}

@@ -1,0 +1,40 @@
+import { startLocalSystem } from './local-system.ts';
+import { colour, terminal } from './terminal.ts';
+
+/**
+ * The whole system on one machine, with nothing configured. Stays up until Ctrl-C; `--once` stops after the summary.
+ * Everything it starts ends with it, however it ends.
+ */
+const out = terminal();
+const once = process.argv.includes('--once');
+const stopped = new AbortController();
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (stopped.signal.aborted) process.exit(130); // asked twice: no more patience
+    stopped.abort();
+  });
+}
+
+try {
+  const system = await startLocalSystem(process.env, out, stopped.signal);
+  try {
+    system.summary();
+    if (!once) {
+      out.line(`Ctrl-C stops everything; the data stays in ${system.dataDir}/ for the next start.`);
+      await system.untilStopped(stopped.signal);
+    }
+  } finally {
+    await system.stop();
+  }
+  out.line('stopped');
+} catch (error) {
+  if (!stopped.signal.aborted) {
+    process.stderr.write(
+      `${colour('red', 'failed')}: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
+    process.exitCode = 1;
+  }
+}
+// Connections that idle in a pool would hold the process for a few more seconds.
+process.exit();
