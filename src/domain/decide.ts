@@ -1,8 +1,7 @@
 import type { GateReason } from './ach/gate.ts';
 import { achGate } from './ach/gate.ts';
 import type { AttemptId, OpenAttempt } from './attempt.ts';
-import { bankDateOf } from './bank-calendar.ts';
-import { midnightOf } from './calendar-date.ts';
+import { bankDateOf, startOfBankDay } from './bank-calendar.ts';
 import type { Instant } from './instant.ts';
 import { plusDays } from './instant.ts';
 import type { LimitFacts, LimitReason } from './limits.ts';
@@ -116,7 +115,7 @@ export function decide(
 
   const obstacle = whyForbidden(rules, record, facts, policy, now);
   if (facts.openAttempt !== null)
-    return decideOpenAttempt(rules, facts.openAttempt, facts.triggerId, obstacle);
+    return decideOpenAttempt(rules, record, facts.openAttempt, facts.triggerId, obstacle);
   if (obstacle !== null) return rules.mayClose ? obstacle : leaveAsItIs(obstacle);
 
   if (record.billingStatus === 'PAUSED') return { verdict: 'skip-pause', next: afterPause(record) };
@@ -143,6 +142,7 @@ const isPendingResume = (record: Subscription): boolean =>
  */
 function decideOpenAttempt(
   rules: PathRules,
+  record: Subscription,
   open: OpenAttempt,
   triggerId: string,
   obstacle: Obstacle | null,
@@ -153,8 +153,12 @@ function decideOpenAttempt(
     reason,
   });
   if (obstacle !== null) return blocked(obstacle.reason);
-  // Nobody who asks to pay one thing shall find that something else was resumed; the stale run never charges.
-  const mayResume = !rules.onlyCloses && (!rules.resumesOwnOnly || open.triggerId === triggerId);
+  // Nobody who asks to pay one thing shall find that something else was resumed; the stale run never charges; and a
+  // member who paused while the attempt was open shall not be charged for the period that the pause run skips.
+  const mayResume =
+    !rules.onlyCloses &&
+    record.billingStatus !== 'PAUSED' &&
+    (!rules.resumesOwnOnly || open.triggerId === triggerId);
   if (!mayResume) return blocked('open-attempt');
   return { verdict: 'resume', attemptId: open.attemptId, rail: open.rail };
 }
@@ -263,7 +267,7 @@ function decideCharge(
     return {
       verdict: 'skipped',
       reason: gate.reason,
-      until: gate.until === null ? null : midnightOf(gate.until),
+      until: gate.until === null ? null : startOfBankDay(gate.until),
     };
   }
   if (rules.checksBalance && account.availableBalance < needed) {
@@ -279,6 +283,6 @@ function decideCharge(
     amount: record.billingAmount,
     rail,
     fallback: rail === 'PINLESS' && achOpen ? 'ACH' : null,
-    representment: gate.open && gate.representment,
+    representment: achOpen && gate.representment,
   };
 }

@@ -35,7 +35,7 @@ export function limitReached(
   if (facts.attempts.length >= policy.retryMaxAttempts) return { reason: 'attempts-used-up', until: null };
   switch (limit) {
     case 'one-initial-per-user-and-day':
-      return initialLimit(record, facts.partition, now);
+      return initialLimit(record, facts, now);
     case 'one-retry-per-day':
       return perDay('retried-today', ['RETRY'], 1, facts.attempts, now);
     case 'webhooks-per-day':
@@ -54,7 +54,7 @@ export function limitReached(
 /** Two months owed are not taken from one account in one night: the oldest period goes first, one a day. */
 function initialLimit(
   record: Subscription,
-  partition: readonly Subscription[],
+  { attempts, partition }: LimitFacts,
   now: Instant,
 ): LimitReached | null {
   const older = partition.some(
@@ -68,7 +68,9 @@ function initialLimit(
   const tried = partition.some(
     (other) => other.initialRunDate !== null && dateOf(other.initialRunDate) === today,
   );
-  return tried ? { reason: 'initial-today', until: tomorrow(now) } : null;
+  if (tried) return { reason: 'initial-today', until: tomorrow(now) };
+  // A record that was scheduled anew keeps the date of its very first attempt; today's shows in the attempts only.
+  return perDay('initial-today', ['INITIAL'], 1, attempts, now);
 }
 
 function perDay(

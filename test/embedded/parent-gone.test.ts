@@ -87,14 +87,21 @@ describe('when everything is killed at once', () => {
   });
 });
 
-describe('when the next start follows a kill at once', () => {
-  it('waits for the old guard to finish instead of refusing', async () => {
+describe('when the next start comes while the guard of a dead parent is still at work', () => {
+  it('waits for it instead of refusing', async () => {
     const { parent } = await startParent();
     const old = stackPids(folder.path);
+    process.kill(old.guard, 'SIGSTOP');
     await parent.kill();
 
-    await startParent();
+    const next = startParent();
+    await expect.poll(guardCount, { timeout: 20_000 }).toBe(2);
+    process.kill(old.guard, 'SIGCONT');
 
+    await next;
     expect(allOf(old).filter(lives)).toEqual([]);
   });
+
+  const guardCount = (): number =>
+    commandLinesWith(folder.path).filter((command) => command.includes('guard.js')).length;
 });

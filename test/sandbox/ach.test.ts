@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bankForFile, typesOf, type BankClient, type Json } from './bank-client.ts';
 
-/** Each test has a Monday of its own, later than those before it, in June: the window opens at 12:30 UTC. */
+/** Each test has a Monday of its own, later than those before it, in summer: the window opens at 12:30 UTC. */
 function weekOf(monday: string): { start: string; day: (days: number) => string } {
   const day = (days: number) => new Date(Date.parse(monday) + days * 86_400_000).toISOString().slice(0, 10);
   return { start: `${monday}T12:00:00Z`, day };
@@ -103,6 +103,18 @@ describe('an ACH debit', () => {
     });
     expect(await bank.statusOf(second)).toBe('COMPLETED');
     expect(await bank.balanceOf('payer')).toBe('95.01');
+  });
+
+  it('counts as paid at the end of the window when its return is slower than that', async () => {
+    const bank = bankNow();
+    const { start, day } = weekOf('2033-07-11');
+    const id = await achAt(bank, start, { ach: { mode: 'return', code: 'R10', after_banking_days: 4 } });
+    await bank.advance('8d');
+    expect(await afterwards(bank, id)).toEqual([
+      `ach.settled ${day(1)}T12:30`,
+      `ach.completed ${day(3)}T12:30`,
+      `ach.returned ${day(7)}T12:30`,
+    ]);
   });
 
   it('is returned R02 when the account was closed', async () => {

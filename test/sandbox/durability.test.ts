@@ -109,6 +109,25 @@ describe('the sandbox process', () => {
     expect(seqs).toEqual(seqs.map((_, i) => i + 1));
   });
 
+  it('forgets a change whose callback the kill did not let it write: both or neither', async () => {
+    const dataDir = await folderForTest();
+    const before = await startSandbox({ dataDir });
+    const bank = new BankClient(before.url);
+    await bank.setUser('half');
+    const { confirmation_id } = (await bank.pay({ user_id: 'half' })).body;
+    await bank.refund(confirmation_id, 'refund');
+    await before.kill();
+    const file = join(dataDir, 'ledger.jsonl');
+    const lines = (await readFile(file, 'utf8')).split('\n');
+    const refunded = lines.findIndex((line) => line.includes('"refund.applied"'));
+    expect(lines[refunded + 1]).toContain('"callback.queued"');
+    await writeFile(file, `${lines.slice(0, refunded + 1).join('\n')}\n{"seq":`);
+    const again = await bankForTest({ dataDir });
+    expect(await again.statusOf(confirmation_id)).toBe('COMPLETED');
+    expect(await again.refund(confirmation_id, 'refund')).toMatchObject({ status: 201 });
+    expect(await again.ledger({ type: 'callback.queued' })).toHaveLength(1);
+  });
+
   it('refuses a ledger that is damaged in the middle', async () => {
     const dataDir = await folderForTest();
     await writeFile(join(dataDir, 'ledger.jsonl'), 'rubbish\n');

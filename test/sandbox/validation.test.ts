@@ -5,6 +5,7 @@ import { BankClient, chargeOf, type Answer } from './bank-client.ts';
 
 const charge = chargeOf({ user_id: 'u' });
 const rule = { id: 'r', service: 'payments', fault: 'slow' };
+const script = { status: 'ACTIVE', account: {}, balance: { amount: '1.00' }, ach: { mode: 'by-balance' } };
 const message = { user_id: 'u', template: 't', data: {}, dedupe_key: 'd' };
 
 describe('bad input', () => {
@@ -172,7 +173,14 @@ describe('bad input', () => {
   ] as const;
 
   it('of any shape never gets a 5xx', async () => {
-    const garbage = fc.oneof(fc.jsonValue(), mutated(charge), mutated({ rules: [rule] }), mutated(message));
+    const garbage = fc.oneof(
+      fc.jsonValue(),
+      mutated(charge),
+      mutated({ rules: [rule] }),
+      mutated(message),
+      mutated(script),
+      mutated({ now: null, frozen: false }),
+    );
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...routes), garbage, async ([method, path], body) => {
         const answer = await bank.call(method, path, body, { key: 'garbage' });

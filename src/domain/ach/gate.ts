@@ -47,8 +47,8 @@ export function achGate(
   const last = presented.at(-1);
   if (first === undefined || last === undefined) return { open: true, representment: false };
 
-  if (last.result !== 'RETURNED') return closed('ach-entry-pending');
-  if (last.returnCode === null || !mayBePresentedAgain(last.returnCode))
+  if (!presented.every(({ result }) => result === 'RETURNED')) return closed('ach-entry-pending');
+  if (!presented.every(({ returnCode }) => returnCode !== null && mayBePresentedAgain(returnCode)))
     return closed('ach-not-representable');
   if (presented.length > policy.achRepresentMax) return closed('ach-representments-used-up');
   if (daysBetween(bankDateOf(first.at), today) > policy.achRepresentWindowDays)

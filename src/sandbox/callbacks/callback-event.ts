@@ -1,3 +1,5 @@
+import type { Instant } from '../calendar/new-york-time.ts';
+import { instantText } from '../clock/instant-text.ts';
 import type { Kind, Payment } from '../payments/payment.ts';
 import { messageFor } from '../payments/codes.ts';
 
@@ -39,26 +41,27 @@ function isReported(payment: Payment, status: CallbackStatus): boolean {
   return status === 'REFUNDED' || !(provider === 'USIO' && method === 'ACH');
 }
 
-export function callbackEvent(
-  payment: Payment,
-  status: CallbackStatus,
-  time: string,
-): CallbackEvent | undefined {
-  const { facts, returnCode } = payment;
-  const type = TYPES[facts.kind][status];
+/** What happened to a payment, and when. */
+export interface PaymentChange {
+  readonly status: CallbackStatus;
+  readonly at: Instant;
+  readonly returnCode?: string;
+}
+
+/** What the stream is told of the change; undefined when nobody reports it. */
+export function callbackEvent(payment: Payment, change: PaymentChange): CallbackEvent | undefined {
+  const { confirmation_id, user_id, amount, kind, reference_id } = payment.facts;
+  const { status, at, returnCode } = change;
+  const type = TYPES[kind][status];
   if (type === undefined || !isReported(payment, status)) return undefined;
-  const reference =
-    facts.kind === 'FLOAT' ? { float_id: facts.reference_id } : { subscription_id: facts.reference_id };
+  const reference = kind === 'FLOAT' ? { float_id: reference_id } : { subscription_id: reference_id };
   const failure =
-    status === 'FAILED' && returnCode !== undefined
-      ? { return_code: returnCode, error_message: messageFor(returnCode) }
-      : {};
-  const { confirmation_id, user_id, amount } = facts;
+    returnCode === undefined ? {} : { return_code: returnCode, error_message: messageFor(returnCode) };
   return {
     id: confirmation_id,
     type,
     source: 'PaymentsService',
-    time,
+    time: instantText(at),
     data: { confirmation_id, user_id, ...reference, status, amount, ...failure },
   };
 }

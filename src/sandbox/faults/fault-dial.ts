@@ -68,7 +68,7 @@ export class FaultDial {
   }
 
   apply(entry: LedgerEntry): void {
-    if (entry.type === 'faults.set') {
+    if (entry.type === 'fault.set') {
       this.#settings = { seed: entry.seed, rules: entry.rules };
       this.#hits.clear();
       this.#seen.clear();

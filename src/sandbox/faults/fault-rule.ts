@@ -27,14 +27,21 @@ const common = {
   match: z.strictObject({ user_id: id, method: z.enum(METHODS).optional(), reference_id: id }).default({}),
   probability: z.number().min(0).max(1).default(1),
   times: z.int().min(1).max(1_000_000).optional(),
-  ms: z.int().min(0).max(31_536_000_000).optional(),
 };
 
-const answerRule = z.strictObject({ ...common, service: z.enum(SERVICES), fault: z.enum(ANSWER_FAULTS) });
+const answerRule = z.strictObject({
+  ...common,
+  service: z.enum(SERVICES),
+  fault: z.enum(ANSWER_FAULTS),
+  /** Real time: how long to hold or to wait, or what Retry-After says. */
+  ms: z.int().min(0).max(600_000).optional(),
+});
 const callbackRule = z.strictObject({
   ...common,
   service: z.literal('callbacks'),
   fault: z.enum(CALLBACK_FAULTS),
+  /** Sandbox time: how much later a late callback comes. */
+  ms: z.int().min(0).max(31_536_000_000).optional(),
 });
 
 export const faultRule = z.discriminatedUnion('service', [answerRule, callbackRule]);

@@ -64,6 +64,18 @@ function health(bank: Bank): RequestHandler {
   };
 }
 
+/** At debug level: the ledger is the record, this is for watching. Paths carry ids only. */
+function requestLog(log: Logger): RequestHandler {
+  return (req, res, next) => {
+    const startedAt = performance.now();
+    res.once('close', () => {
+      const ms = Math.round(performance.now() - startedAt);
+      log.debug({ method: req.method, path: req.path, status: res.statusCode, ms }, 'request');
+    });
+    next();
+  };
+}
+
 const unknownRoute: RequestHandler = () => {
   throw new Problem(404, 'no_such_route', 'the sandbox has no such route');
 };
@@ -72,6 +84,7 @@ export function sandboxApp(bank: Bank, log: Logger): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  if (log.isLevelEnabled('debug')) app.use(requestLog(log));
   app.get('/health/live', (_req, res) => {
     res.json({ status: 'live' });
   });

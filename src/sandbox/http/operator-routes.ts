@@ -57,11 +57,11 @@ export function operatorRoutes(bank: Bank): Router {
     res.json(bank.books.faults.settings());
   });
   router.put('/sandbox/faults', (req, res) => {
-    bank.timeline.record({ type: 'faults.set', ...checked(dialBody, req.body) });
+    bank.timeline.record({ type: 'fault.set', ...checked(dialBody, req.body) });
     res.json(bank.books.faults.settings());
   });
   router.delete('/sandbox/faults', (_req, res) => {
-    bank.timeline.record({ type: 'faults.set', seed: 'sandbox', rules: [] });
+    bank.timeline.record({ type: 'fault.set', seed: 'sandbox', rules: [] });
     res.status(204).end();
   });
   router.get('/sandbox/callbacks', (_req, res) => {

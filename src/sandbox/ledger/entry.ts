@@ -61,7 +61,7 @@ export type EntryBody =
   | ({ readonly type: 'user.read'; readonly user_id: string } & Read)
   | ({ readonly type: 'account.read'; readonly user_id: string } & Read)
   | ({ readonly type: 'payment.read'; readonly lookup: string } & Partial<PaymentFacts> & Read)
-  | ({ readonly type: 'faults.set' } & FaultDialSettings)
+  | ({ readonly type: 'fault.set' } & FaultDialSettings)
   | ({ readonly type: 'payment.requested' } & RequestedFacts & Spoiled<AnswerFault>)
   | ({
       readonly type: 'payment.applied';
@@ -82,8 +82,10 @@ export type EntryBody =
       Answered)
   | ({
       readonly type: 'ach.settled';
+      /** End of the return window: by then it is returned or complete. */
       readonly final_at: string;
       readonly return_code?: string;
+      readonly returns_at?: string;
     } & PaymentFacts &
       Debit &
       Scripted)
@@ -169,7 +171,10 @@ export interface CallbackNote {
   readonly event: CallbackEvent;
 }
 
-/** One line of the ledger. `seq` grows by one from 1; `at` is sandbox time. */
-export type LedgerEntry = EntryBody & { readonly seq: number; readonly at: string };
+/**
+ * One line of the ledger. `seq` grows by one from 1; `at` is sandbox time. `more` ties it to the next line: both
+ * happened or neither did.
+ */
+export type LedgerEntry = EntryBody & { readonly seq: number; readonly at: string; readonly more?: true };
 export type EntryType = EntryBody['type'];
 export type EntryOf<T extends EntryType> = Extract<LedgerEntry, { readonly type: T }>;

@@ -6,6 +6,13 @@ import { OffsetIndex } from './offset-index.ts';
 const readAt = promisify(read);
 const NEWLINE = 0x0a;
 
+interface Loading {
+  rest: Buffer;
+  together: { readonly entry: LedgerEntry; readonly offset: number }[];
+  bytes: number;
+  readonly replay: (entry: LedgerEntry) => void;
+}
+
 /** Thrown when the ledger cannot be trusted or written; nothing was answered on the strength of it. */
 export class LedgerError extends Error {}
 
@@ -24,7 +31,7 @@ export class LedgerFile {
     this.#fd = openSync(path, 'a+');
   }
 
-  /** Streams every entry to `replay`, oldest first, and cuts off a last line that a kill left half-written. */
+  /** Streams every entry to `replay`, oldest first, and cuts off what a kill left half-written at the end. */
   static async open(path: string, replay: (entry: LedgerEntry) => void): Promise<LedgerFile> {
     const ledger = new LedgerFile(path);
     try {
@@ -40,8 +47,12 @@ export class LedgerFile {
     return this.#index.length;
   }
 
+  /** Writes the entries as one: after a kill either all of them are there or none. */
   append(at: string, bodies: readonly EntryBody[]): LedgerEntry[] {
-    const entries = bodies.map((body, i) => ({ seq: this.lastSeq + 1 + i, at, ...body }));
+    const entries = bodies.map((body, i): LedgerEntry => {
+      const more = i < bodies.length - 1;
+      return { seq: this.lastSeq + 1 + i, at, ...body, ...(more && { more }) };
+    });
     const lines = entries.map((entry) => Buffer.from(`${JSON.stringify(entry)}\n`));
     this.#write(Buffer.concat(lines));
     for (const line of lines) {
@@ -70,26 +81,38 @@ export class LedgerFile {
   }
 
   async #load(replay: (entry: LedgerEntry) => void): Promise<void> {
-    let rest: Buffer = Buffer.alloc(0);
+    const loading: Loading = { rest: Buffer.alloc(0), together: [], bytes: 0, replay };
     for await (const chunk of createReadStream(this.#path, { highWaterMark: 1 << 20 })) {
-      rest = this.#takeLines(Buffer.concat([rest, chunk as Buffer]), replay);
+      this.#takeLines(Buffer.concat([loading.rest, chunk as Buffer]), loading);
     }
-    if (rest.length > 0) ftruncateSync(this.#fd, this.#size);
+    if (loading.rest.length > 0 || loading.together.length > 0) ftruncateSync(this.#fd, this.#size);
   }
 
-  #takeLines(bytes: Buffer, replay: (entry: LedgerEntry) => void): Buffer {
+  #takeLines(bytes: Buffer, loading: Loading): void {
     let start = 0;
     for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
-      replay(this.#parse(bytes.toString('utf8', start, end)));
-      this.#index.push(this.#size);
-      this.#size += end + 1 - start;
+      const seq = this.lastSeq + loading.together.length + 1;
+      const entry = this.#parse(bytes.toString('utf8', start, end), seq);
+      loading.together.push({ entry, offset: this.#size + loading.bytes });
+      loading.bytes += end + 1 - start;
       start = end + 1;
+      if (entry.more !== true) this.#accept(loading);
     }
-    return bytes.subarray(start);
+    loading.rest = bytes.subarray(start);
   }
 
-  #parse(line: string): LedgerEntry {
-    const seq = this.lastSeq + 1;
+  /** Entries that were written together count only once the last of them is read. */
+  #accept(loading: Loading): void {
+    for (const { entry, offset } of loading.together) {
+      loading.replay(entry);
+      this.#index.push(offset);
+    }
+    this.#size += loading.bytes;
+    loading.bytes = 0;
+    loading.together = [];
+  }
+
+  #parse(line: string, seq: number): LedgerEntry {
     try {
       const entry = JSON.parse(line) as LedgerEntry;
       if (entry.seq === seq) return entry;

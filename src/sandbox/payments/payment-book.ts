@@ -84,6 +84,7 @@ export class PaymentBook {
         at: Date.parse(entry.at),
         posted: entry.posted,
         returnCode: entry.return_code,
+        returnsAt: entry.returns_at === undefined ? undefined : Date.parse(entry.returns_at),
       };
       this.#plan('finish', entry.final_at, id);
     } else if (entry.type === 'ach.completed') {

@@ -51,8 +51,9 @@ export interface Settlement {
   readonly at: Instant;
   /** Whether the customer's account was debited; a bank that lacks the money posts nothing and returns. */
   readonly posted: boolean;
-  /** What the bank will report at the end of the return window; undefined is "no return". */
+  /** What the bank will report, if it returns the entry. */
   readonly returnCode: string | undefined;
+  readonly returnsAt: Instant | undefined;
 }
 
 export function factsOnly(facts: PaymentFacts): PaymentFacts {

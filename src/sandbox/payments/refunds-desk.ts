@@ -1,4 +1,4 @@
-import type { CallbackDesk } from '../callbacks/callback-desk.ts';
+import type { CallbackDesk, EarlyRule } from '../callbacks/callback-desk.ts';
 import type { Instant } from '../calendar/new-york-time.ts';
 import type { Journal } from '../journal.ts';
 import { Problem } from '../problem.ts';
@@ -41,30 +41,24 @@ export class RefundsDesk {
   }
 
   #apply(key: string, payment: Payment, fingerprint: string, at: Instant): Refunded {
-    const refundable = payment.status === 'COMPLETED';
-    const outcome = refundable
-      ? ({ status: 'COMPLETED', effect: 'credit', posted: true } as const)
-      : ({
-          status: 'FAILED',
-          error_code: 'not_refundable',
-          error_message: `a payment that is ${payment.status} cannot be refunded`,
-        } as const);
-    this.#journal.record(at, {
-      type: 'refund.applied',
-      ...payment.facts,
-      refund_key: key,
-      fingerprint,
-      ...outcome,
-    });
-    const hurried = refundable && this.#announce(payment, at);
-    const stored = this.#journal.books.payments.key(key);
-    if (stored === undefined) throw new Error(`refund ${key} is not in the books`);
-    return { answer: stored.answer, replayed: false, hurried };
+    const { status } = payment;
+    const refund = { type: 'refund.applied', ...payment.facts, refund_key: key, fingerprint } as const;
+    let early: EarlyRule | undefined;
+    if (status === 'COMPLETED') {
+      const change = { status: 'REFUNDED', at } as const;
+      early = this.#callbacks.earlyRule(payment, change);
+      const callbacks = this.#callbacks.plan(payment, change, early);
+      this.#journal.record(at, { ...refund, status, effect: 'credit', posted: true }, ...callbacks);
+    } else {
+      const error_message = `a payment that is ${status} cannot be refunded`;
+      this.#journal.record(at, { ...refund, status: 'FAILED', error_code: 'not_refundable', error_message });
+    }
+    return { answer: this.#storedAnswer(key), replayed: false, hurried: early !== undefined };
   }
 
-  #announce(payment: Payment, at: Instant): boolean {
-    const early = this.#callbacks.earlyRule(payment, 'REFUNDED');
-    this.#callbacks.announce(payment, 'REFUNDED', at, early);
-    return early !== undefined;
+  #storedAnswer(key: string): PaymentAnswer {
+    const stored = this.#journal.books.payments.key(key);
+    if (stored === undefined) throw new Error(`refund ${key} is not in the books`);
+    return stored.answer;
   }
 }

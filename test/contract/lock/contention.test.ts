@@ -68,7 +68,7 @@ async function untilHeld(locks: LockClient, key: string, bell: Bell): Promise<Lo
 }
 
 describe('when a hundred want the same lock', () => {
-  it('has exactly one holder at any instant, and everybody gets their turn', async () => {
+  it('has exactly one holder at any instant, and everybody gets their turn', { timeout: 60_000 }, async () => {
     const key = newKey();
     const counter = `counter:${key}`;
     const client = bench.client({ maxAttempts: 10 });

@@ -51,9 +51,9 @@ describe('the first entry', () => {
       entry(day, { ...elsewhere, returnCode: 'R02' }),
     );
     expect(ask(attempts, '2026-11-16')).toEqual(FRESH);
-    expect(ask([entry('2026-11-16', { ...elsewhere, result: 'ACHSENT', returnCode: null })], '2026-11-16')).toEqual(
-      FRESH,
-    );
+    expect(
+      ask([entry('2026-11-16', { ...elsewhere, result: 'ACHSENT', returnCode: null })], '2026-11-16'),
+    ).toEqual(FRESH);
   });
 
   it('may not go to an account that a hard return has blocked, not even the very first', () => {
@@ -69,7 +69,23 @@ describe('an entry that came back', () => {
   });
 
   it.each([
-    ...['R02', 'R03', 'R04', 'R05', 'R07', 'R08', 'R10', 'R11', 'R12', 'R14', 'R15', 'R16', 'R20', 'R29', 'R51'],
+    ...[
+      'R02',
+      'R03',
+      'R04',
+      'R05',
+      'R07',
+      'R08',
+      'R10',
+      'R11',
+      'R12',
+      'R14',
+      'R15',
+      'R16',
+      'R20',
+      'R29',
+      'R51',
+    ],
     ...['AC01', 'AC04', 'AC06', 'BE01', 'R99', '', null],
   ])('with %j may not', (returnCode) => {
     expect(ask([entry('2026-11-02', { returnCode })], '2026-11-16')).toEqual(closed('ach-not-representable'));
@@ -213,11 +229,10 @@ describe('whatever has happened', () => {
       fc.property(histories, policies, (attempts, policy) => {
         const answer = achGate(ACCOUNT, attempts, today, policy);
         fc.pre(!answer.open && answer.until !== null);
-        const until = answer.open ? null : answer.until;
-        expect(until! > today).toBe(true);
-        const dayBefore = new Date(Date.parse(until!) - 86_400_000).toISOString().slice(0, 10) as CalendarDate;
-        expect(achGate(ACCOUNT, attempts, dayBefore, policy)).toEqual(answer);
-        const then = achGate(ACCOUNT, attempts, until!, policy);
+        expect(answer.until > today).toBe(true);
+        const dayBefore = new Date(Date.parse(answer.until) - 86_400_000).toISOString().slice(0, 10);
+        expect(achGate(ACCOUNT, attempts, dayBefore as CalendarDate, policy)).toEqual(answer);
+        const then = achGate(ACCOUNT, attempts, answer.until, policy);
         expect(then.open || then.reason === 'ach-window-over').toBe(true);
       }),
     );

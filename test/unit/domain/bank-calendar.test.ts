@@ -101,8 +101,8 @@ describe('counting banking days', () => {
           const expected = openAfter[count - 1];
           fc.pre(expected !== undefined);
           const from = DAYS[index]!.date;
-          expect(addBankingDays(from, count)).toBe(expected!.date);
-          expect(bankingDaysBetween(from, expected!.date)).toBe(count);
+          expect(addBankingDays(from, count)).toBe(expected.date);
+          expect(bankingDaysBetween(from, expected.date)).toBe(count);
         },
       ),
     );

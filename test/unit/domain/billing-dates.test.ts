@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anchorDayOf, billingInstant, billingPeriod, nextBillingDate } from '../../../src/domain/billing-dates.ts';
+import {
+  anchorDayOf,
+  billingInstant,
+  billingPeriod,
+  nextBillingDate,
+} from '../../../src/domain/billing-dates.ts';
 import type { CalendarDate } from '../../../src/domain/calendar-date.ts';
 import { formatInstant } from '../../../src/domain/instant.ts';
 import type { Instant } from '../../../src/domain/instant.ts';
@@ -54,10 +59,13 @@ describe('the next billing date', () => {
     ['2027-03-26', 'MONTHLY', 5, '2027-04-30'], // the fifth comes back
     ['2026-11-27', 'YEARLY', 4, '2027-11-26'],
     ['2027-04-30', 'YEARLY', 5, '2028-04-28'],
-  ])('after %s, %s on Friday number %i, is %s, whatever the day of the month was', (from, term, week, expected) => {
-    expect(nextBillingDate(period(from, term, week), 31)).toBe(due(expected));
-    expect(nextBillingDate(period(from, term, week), 1)).toBe(due(expected));
-  });
+  ])(
+    'after %s, %s on Friday number %i, is %s, whatever the day of the month was',
+    (from, term, week, expected) => {
+      expect(nextBillingDate(period(from, term, week), 31)).toBe(due(expected));
+      expect(nextBillingDate(period(from, term, week), 1)).toBe(due(expected));
+    },
+  );
 
   it('comes back to 06:00 UTC after a row that a collision moved', () => {
     const moved = { billingDate: at('2026-11-16T08:00:00.5Z'), term: 'MONTHLY', billingWeek: null } as const;

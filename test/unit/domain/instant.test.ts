@@ -244,7 +244,8 @@ describe('bounds for a key condition', () => {
     const fraction = digits(modulo(instant, SECOND), 9);
     const texts = [goFormat(instant)];
     for (let width = 1; width <= 9; width += 1) {
-      if (/^0*$/.test(fraction.slice(width))) texts.push(`${clockText(instant)}.${fraction.slice(0, width)}Z`);
+      if (/^0*$/.test(fraction.slice(width)))
+        texts.push(`${clockText(instant)}.${fraction.slice(0, width)}Z`);
     }
     return texts;
   }

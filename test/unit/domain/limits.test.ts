@@ -30,8 +30,10 @@ interface Given {
   readonly now?: Instant;
 }
 
-const ask = (limit: AttemptLimit, { attempts = [], others = [], record = subscription(), now = NOW }: Given = {}) =>
-  limitReached(limit, record, { attempts, partition: [...others, record] }, DEFAULT_POLICY, now);
+const ask = (
+  limit: AttemptLimit,
+  { attempts = [], others = [], record = subscription(), now = NOW }: Given = {},
+) => limitReached(limit, record, { attempts, partition: [...others, record] }, DEFAULT_POLICY, now);
 
 describe('the numbers of the rules', () => {
   it('are, unless configured otherwise', () => {
@@ -58,13 +60,22 @@ describe('attempts in all', () => {
 
   it.each(LIMITED)('are limited for %s: the 20th may be made, the 21st not', (limit) => {
     expect(ask(limit, { attempts: times(19, lastMonth) })).toBeNull();
-    expect(ask(limit, { attempts: times(20, lastMonth) })).toEqual({ reason: 'attempts-used-up', until: null });
-    expect(ask(limit, { attempts: times(21, lastMonth) })).toEqual({ reason: 'attempts-used-up', until: null });
+    expect(ask(limit, { attempts: times(20, lastMonth) })).toEqual({
+      reason: 'attempts-used-up',
+      until: null,
+    });
+    expect(ask(limit, { attempts: times(21, lastMonth) })).toEqual({
+      reason: 'attempts-used-up',
+      until: null,
+    });
   });
 
   it('include the refusals of a balance that was too low', () => {
     const refused: PastAttempt = { process: 'RETRY', at: lastMonth.at, rail: null, result: 'REFUSED' };
-    expect(ask('in-all', { attempts: times(20, refused) })).toEqual({ reason: 'attempts-used-up', until: null });
+    expect(ask('in-all', { attempts: times(20, refused) })).toEqual({
+      reason: 'attempts-used-up',
+      until: null,
+    });
   });
 
   it('are not limited where there is no limit', () => {
@@ -82,7 +93,11 @@ describe('one retry for a record and day', () => {
     ['no attempt', [], false],
     ['a retry in the first nanosecond of the day', [tried('RETRY', FIRST_OF_TODAY)], true],
     ['a retry in the last nanosecond of the day before', [tried('RETRY', LAST_OF_YESTERDAY)], false],
-    ['two retries on earlier days', [tried('RETRY', LAST_OF_YESTERDAY), tried('RETRY', LAST_OF_YESTERDAY)], false],
+    [
+      'two retries on earlier days',
+      [tried('RETRY', LAST_OF_YESTERDAY), tried('RETRY', LAST_OF_YESTERDAY)],
+      false,
+    ],
     ['attempts of other paths today', PROCESSES.filter((p) => p !== 'RETRY').map((p) => tried(p)), false],
   ])('after %s', (_, attempts, limited) => {
     expect(ask('one-retry-per-day', { attempts })).toEqual(

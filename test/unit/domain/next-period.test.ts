@@ -13,6 +13,8 @@ import { subscription } from './records.ts';
 const NOW = at('2026-11-16T08:00:00Z');
 const due = (date: string): Instant => at(`${date}T06:00:00Z`);
 const dayOf = (record: Subscription): string => formatInstant(record.billingDate);
+/** One date a line: quick to compare, and a difference shows as one. */
+const calendar = (dates: readonly (string | undefined)[]): string => dates.join('\n');
 
 const isLeap = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 const monthLength = (year: number, month: number): number =>
@@ -79,15 +81,15 @@ describe('ten years of monthly periods', () => {
     for (const start of everyStart()) {
       // The period before is all that the rule may need of the history.
       const records = chain(first(start), { terms, stored: (records) => records.slice(-2) });
-      expect(records.map(dayOf)).toEqual(expectedDates(start, times(120, 1)));
+      expect(calendar(records.map(dayOf))).toBe(calendar(expectedDates(start, times(120, 1))));
     }
-  });
+  }, 60_000);
 
   it('do so with the whole history as well, for first days that some month does not have', () => {
     const late = everyStart().filter(({ year, day }) => day >= 29 && year === 2024);
     for (const start of late) {
       const records = chain(first(start), { terms: times(120, 'MONTHLY' as const) });
-      expect(records.map(dayOf)).toEqual(expectedDates(start, times(120, 1)));
+      expect(calendar(records.map(dayOf))).toBe(calendar(expectedDates(start, times(120, 1))));
     }
   });
 
@@ -102,7 +104,10 @@ describe('ten years of monthly periods', () => {
           ...records.flatMap((record) =>
             away.map((hour, index): Subscription => {
               const monthStart = at(`${dayOf(record).slice(0, 8)}01T06:00:00Z`);
-              const length = monthLength(Number(dayOf(record).slice(0, 4)), Number(dayOf(record).slice(5, 7)));
+              const length = monthLength(
+                Number(dayOf(record).slice(0, 4)),
+                Number(dayOf(record).slice(5, 7)),
+              );
               const day = BigInt(Math.min(dayShifts[index]!, length - 1));
               return {
                 ...record,
@@ -113,7 +118,7 @@ describe('ten years of monthly periods', () => {
           ),
         ];
         const records = chain(first(start), { terms: times(26, 'MONTHLY' as const), stored });
-        expect(records.map(dayOf)).toEqual(expectedDates(start, times(26, 1)));
+        expect(calendar(records.map(dayOf))).toBe(calendar(expectedDates(start, times(26, 1))));
       }),
       { numRuns: 60 },
     );
@@ -123,7 +128,7 @@ describe('ten years of monthly periods', () => {
     const stored = (records: readonly Subscription[]) => records.toReversed();
     const start = { year: 2026, month: 1, day: 31 };
     const records = chain(first(start), { terms: times(26, 'MONTHLY' as const), stored });
-    expect(records.map(dayOf)).toEqual(expectedDates(start, times(26, 1)));
+    expect(calendar(records.map(dayOf))).toBe(calendar(expectedDates(start, times(26, 1))));
   });
 });
 
@@ -131,7 +136,7 @@ describe('ten years of yearly periods', () => {
   it('bill once a year on the same day, 29 February where there is one', () => {
     for (const start of everyStart()) {
       const records = chain(first(start), { terms: times(10, 'YEARLY' as const) });
-      expect(records.map(dayOf)).toEqual(expectedDates(start, times(10, 12)));
+      expect(calendar(records.map(dayOf))).toBe(calendar(expectedDates(start, times(10, 12))));
     }
   });
 
@@ -155,7 +160,9 @@ describe('a member who changes between monthly and yearly', () => {
     fc.assert(
       fc.property(fc.oneof(starts, lateStarts), terms, (start, chosen) => {
         const months = chosen.map((term) => (term === 'YEARLY' ? 12 : 1));
-        expect(chain(first(start), { terms: chosen }).map(dayOf)).toEqual(expectedDates(start, months));
+        expect(calendar(chain(first(start), { terms: chosen }).map(dayOf))).toBe(
+          calendar(expectedDates(start, months)),
+        );
       }),
       { numRuns: 1_000 },
     );
@@ -190,7 +197,7 @@ describe('Friday billing', () => {
       const start = subscription({ billingDate: at(expected[0]!), billingWeek: week });
       const stored = (records: readonly Subscription[]) => records.slice(-14);
       const records = chain(start, { terms: times(120, 'MONTHLY' as const), stored });
-      expect(records.map(dayOf)).toEqual(expected);
+      expect(calendar(records.map(dayOf))).toBe(calendar(expected));
       expect(records.every((record) => record.billingWeek === week)).toBe(true);
     }
   });
@@ -201,7 +208,9 @@ describe('Friday billing', () => {
       return all[week - 1] ?? all.at(-1);
     });
     const start = subscription({ billingDate: at(expected[0]!), billingWeek: week });
-    expect(chain(start, { terms: times(10, 'YEARLY' as const) }).map(dayOf)).toEqual(expected);
+    expect(calendar(chain(start, { terms: times(10, 'YEARLY' as const) }).map(dayOf))).toBe(
+      calendar(expected),
+    );
   });
 });
 
@@ -322,7 +331,9 @@ describe('whether a later period is open already', () => {
   it('only a later one counts, by a nanosecond if need be', () => {
     expect(hasLaterPeriod(record, [record, other(due('2026-10-16'), 'SCHEDULED')])).toBe(false);
     expect(hasLaterPeriod(record, [record, other(record.billingDate, 'SCHEDULED')])).toBe(false);
-    expect(hasLaterPeriod(record, [record, other((record.billingDate + 1n) as Instant, 'PAUSED')])).toBe(true);
+    expect(hasLaterPeriod(record, [record, other((record.billingDate + 1n) as Instant, 'PAUSED')])).toBe(
+      true,
+    );
   });
 
   it('a record is not its own later period', () => {

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { readConfig } from '../../../src/config/read-config.ts';
+import * as sections from '../../../src/config/sections.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
+import { ConfigurationError } from '../../../src/errors.ts';
+
+const SERVICES = {
+  USER_SERVICE_URL: 'http://users',
+  PAYMENTS_SERVICE_URL: 'http://payments',
+  TXN_SERVICE_URL: 'https://txn',
+  NOTIFICATIONS_URL: 'http://notes',
+};
+const COMPLETE = { REDIS_URL: 'redis://localhost:6379', ...SERVICES };
+
+const read = (environment: Record<string, string>) => readConfig({ ...COMPLETE, ...environment }, sections);
+
+function complaint(environment: Record<string, string>): string {
+  try {
+    read(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as Error).message;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('configuration', () => {
+  it('has a default for everything but Redis and the services', () => {
+    const { dynamodb, kinesis, lock, policy, clock } = read({});
+    expect(dynamodb).toMatchObject({
+      BILLING_TABLE: 'billing-activity',
+      HISTORY_TABLE: 'billing-activity-history',
+      LOCKS_TABLE: 'locks',
+      PIPELINE_TABLE: 'collections-pipeline',
+      PAGE_SIZE: 500,
+    });
+    expect(kinesis.USERS_STREAM).toBe('site-user-service-users');
+    expect(lock).toEqual({ LOCK_LEASE_MS: 60_000, LOCK_HEARTBEAT_MS: 1_000 });
+    expect(policy).toEqual(DEFAULT_POLICY);
+    expect(clock.CLOCK_URL).toBeUndefined();
+  });
+
+  it('takes an empty value for one that is not set', () => {
+    expect(read({ BILLING_TABLE: '', CLOCK_URL: '' }).dynamodb.BILLING_TABLE).toBe('billing-activity');
+  });
+
+  it('reads only the sections that a process needs', () => {
+    expect(readConfig({ REDIS_URL: 'nonsense' }, { lock: sections.lock }).lock.LOCK_LEASE_MS).toBe(60_000);
+  });
+
+  it.each([
+    ['REDIS_URL', 'http://localhost', 'redis://'],
+    ['AWS_ENDPOINT_URL_DYNAMODB', 'localhost:8000', 'http://'],
+    ['DYNAMO_LOCK_REGION', 'virginia', 'us-east-1'],
+    ['BILLING_TABLE', 'my table', 'letters'],
+    ['PAGE_SIZE', '0', 'at least 1'],
+    ['PAGE_SIZE', 'many', 'whole number'],
+    ['PAGE_SIZE', '2.5', 'whole number'],
+    ['LOG_LEVEL', 'loud', 'one of trace, debug'],
+    ['BALANCE_BUFFER', '1.234', 'an amount'],
+    ['BALANCE_BUFFER', '-1', 'an amount'],
+    ['ACH_REPRESENT_MAX', '3', 'at most 2'],
+    ['LOCK_LEASE_MS', '1500', 'twice LOCK_HEARTBEAT_MS'],
+    ['USER_SERVICE_URL', 'ftp://users', 'http://'],
+  ])('refuses %s=%s and says what is allowed', (name, value, allowed) => {
+    const message = complaint({ [name]: value });
+    expect(message).toContain(name);
+    expect(message).toContain(allowed);
+  });
+
+  it('names every bad value at once', () => {
+    const message = complaint({ PAGE_SIZE: 'x', LOG_LEVEL: 'x', REDIS_URL: 'x', OLD_SUBSCRIPTION_DAYS: 'x' });
+    for (const name of ['PAGE_SIZE', 'LOG_LEVEL', 'REDIS_URL', 'OLD_SUBSCRIPTION_DAYS'])
+      expect(message).toContain(name);
+  });
+
+  it('names what is missing', () => {
+    expect(() => readConfig({}, { services: sections.services })).toThrow(/USER_SERVICE_URL is not set/);
+  });
+
+  it('never repeats a value that may hold a password', () => {
+    expect(complaint({ REDIS_URL: 'http://:secret@localhost' })).not.toContain('secret');
+  });
+
+  it('refuses regions that differ, because a transaction cannot span them', () => {
+    const message = complaint({ DYNAMO_LOCK_REGION: 'eu-west-1' });
+    expect(message).toContain('DYNAMO_LOCK_REGION');
+    expect(message).toContain('a transaction cannot span regions');
+    const moved = Object.fromEntries(
+      [
+        'DYNAMO_REGION',
+        'DYNAMO_DB_REGION',
+        'DYNAMO_LEGACY_REGION',
+        'DYNAMO_LOCK_REGION',
+        'MEMBERSHIPS_DYNAMO_REGION',
+      ].map((name) => [name, 'eu-west-1']),
+    );
+    expect(read(moved).dynamodb.DYNAMO_LOCK_REGION).toBe('eu-west-1');
+  });
+
+  it('refuses a simulated clock in prod', () => {
+    expect(complaint({ ENVIRONMENT: 'prod', CLOCK_URL: 'http://clock' })).toContain('CLOCK_URL');
+    expect(read({ ENVIRONMENT: 'staging', CLOCK_URL: 'http://clock' }).clock.CLOCK_URL).toBe('http://clock');
+  });
+});
+
+describe('docs/configuration.md', () => {
+  const rows = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8').matchAll(
+    /^\| `([A-Z_]+)` +\| (?:`([^`]+)`|(\w+)) +\|/gm,
+  );
+  const documented = new Map([...rows].map(([, name, value, word]) => [name!, value ?? word!]));
+
+  it('has every variable with its default', () => {
+    const inputs = Object.entries(sections).map(([section, schema]) => ({
+      section,
+      json: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+    }));
+    const found = new Map<string, string>();
+    for (const { json } of inputs) {
+      const required = new Set(json.required ?? []);
+      for (const [name, property] of Object.entries(json.properties ?? {})) {
+        const value = (property as { default?: string | number }).default;
+        found.set(name, value === undefined ? (required.has(name) ? 'required' : 'off') : String(value));
+      }
+    }
+    // Amounts are cents inside and dollars outside.
+    found.set('BALANCE_BUFFER', '0.00');
+    expect(found.size).toBeGreaterThan(25);
+    for (const [name, value] of found) expect([name, documented.get(name)]).toEqual([name, value]);
+  });
+});
