@@ -2,7 +2,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Instant } from '../domain/instant.ts';
 import { formatInstant, parseInstant } from '../domain/instant.ts';
-import { CollectionsError } from '../errors.ts';
 import type { Diagnosis } from './doctor.ts';
 import { examine } from './doctor.ts';
 import { withLocalSystem } from './local-environment.ts';
@@ -127,16 +126,15 @@ function prefix(text: string): string {
 try {
   await program.parseAsync();
 } catch (error) {
-  // What people can act on is one line; anything else is a bug and shows where.
   process.stderr.write(`${colour('red', 'failed')}: ${describe(error)}\n`);
   process.exitCode = 1;
 }
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { code } = (error.cause ?? error) as { code?: unknown };
-  if (code === 'ECONNREFUSED')
-    return `nobody answers: ${error.message}. Is the system up? \`npm run cli -- doctor\` tells`;
-  if (error instanceof CollectionsError || error instanceof InvalidArgumentError) return error.message;
-  return error.message;
+  const nobodyAnswers =
+    error.message === 'fetch failed' || ('code' in error && error.code === 'ECONNREFUSED');
+  return nobodyAnswers
+    ? 'nobody answers. Is the system up? `npm run cli -- doctor` tells what is wrong'
+    : error.message;
 }

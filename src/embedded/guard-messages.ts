@@ -8,6 +8,7 @@ import type { Endpoints } from './stack-file.ts';
 export interface GuardOrders {
   readonly dataDir: string;
   readonly inMemory: boolean;
+  readonly removeDataDir: boolean;
   readonly programs: Programs;
 }
 

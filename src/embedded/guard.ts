@@ -2,7 +2,7 @@
  * The guard process: `node guard.js ORDERS`. It starts the servers and ends them when its parent asks or is gone, for
  * whatever reason: the kernel closes the channel between them even when the parent is killed.
  */
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dataFolder, type ServerName } from './data-folder.ts';
 import { dynamoDb } from './dynamodb.ts';
 import { endProcesses } from './end-process.ts';
@@ -108,6 +108,7 @@ async function stop(): Promise<void> {
   await Promise.all([...servers.values()].map(({ ended }) => ended));
   // Before the first server of ours the file is still the one of those who were here before, and names what they left.
   if (servers.size > 0) removeStackFile(folder);
+  if (servers.size > 0 && orders.removeDataDir) rmSync(folder.path, { recursive: true, force: true });
   process.exit(0);
 }
 

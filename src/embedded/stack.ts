@@ -9,6 +9,8 @@ export interface StackOptions {
   readonly dataDir: string;
   /** DynamoDB and Kinesis forget everything at their end. Default false. */
   readonly inMemory?: boolean;
+  /** The folder is removed at the end, also when this process did not live to see it. Default false. */
+  readonly removeDataDir?: boolean;
   /** Default: found, or installed, by `ensurePrograms`. */
   readonly programs?: Programs;
 }
@@ -32,6 +34,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const guard = new GuardHandle({
     dataDir: resolve(options.dataDir),
     inMemory: options.inMemory ?? false,
+    removeDataDir: options.removeDataDir ?? false,
     programs,
   });
   const endpoints = await guard.started;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Endpoints } from '../../src/embedded/stack-file.ts';
 import { temporaryFolder } from '../support/stack.ts';
@@ -37,15 +38,28 @@ async function startParent(...args: string[]): Promise<{ parent: Fixture; endpoi
   return { parent, endpoints: JSON.parse(await parent.nextLine()) as Endpoints };
 }
 
-describe.each(['SIGKILL', 'SIGHUP'] as const)('when the parent dies of %s', (signal) => {
+describe('when the parent is killed', () => {
   it('leaves no process behind', async () => {
     const { parent } = await startParent();
     const pids = stackPids(folder.path);
     expect(pids.parent).toBe(parent.pid);
 
-    process.kill(-parent.pid, signal);
+    process.kill(parent.pid, 'SIGKILL');
 
     await expectAllGone(pids);
+    expect(existsSync(folder.path)).toBe(true);
+  });
+});
+
+describe('when the terminal closes', () => {
+  it('leaves no process behind, nor a folder that was meant to go', async () => {
+    const { parent } = await startParent('temporary');
+    const pids = stackPids(folder.path);
+
+    process.kill(-parent.pid, 'SIGHUP');
+
+    await expectAllGone(pids);
+    expect(existsSync(folder.path)).toBe(false);
   });
 });
 

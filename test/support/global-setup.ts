@@ -8,16 +8,11 @@ import { temporaryFolder } from './stack.ts';
 /** Once per run: compiles, because tests start processes from the compiled output, and starts the servers all tests share. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   compile();
-  const folder = await temporaryFolder();
-  const { redisUrl, dynamodbUrl, kinesisUrl, stop } = await startStack({
-    dataDir: folder.path,
-    inMemory: true,
-  });
+  const { path: dataDir } = await temporaryFolder();
+  const stack = await startStack({ dataDir, inMemory: true, removeDataDir: true });
+  const { redisUrl, dynamodbUrl, kinesisUrl } = stack;
   project.provide('stack', { redisUrl, dynamodbUrl, kinesisUrl });
-  return async () => {
-    await stop();
-    await folder.remove();
-  };
+  return stack.stop;
 }
 
 /** Type errors are the business of `npm run build`: the compiler writes its output in spite of them. */

@@ -17,10 +17,13 @@ export async function inspectRedis(url: string): Promise<RedisFinding[]> {
     retryStrategy: () => null,
     connectTimeout: 3_000,
   });
-  // Without a listener a refused connection is printed as unhandled; connect() rejects with the same error.
-  redis.on('error', () => undefined);
+  // connect() only says that the connection is closed; why is told to the listener.
+  let reason: Error | null = null;
+  redis.on('error', (error) => (reason = error));
   try {
-    await redis.connect();
+    await redis.connect().catch((error: unknown) => {
+      throw reason ?? error;
+    });
     return [await version(redis), await eviction(redis), await persistence(redis)];
   } finally {
     redis.disconnect();

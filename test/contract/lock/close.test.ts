@@ -66,7 +66,10 @@ describe('when the client is closed', () => {
     const put = alice.faults.hold('PutItemCommand', { at: 'after-answer' });
     const acquiring = expect(alice.locks.acquire(key)).rejects.toThrow('closed');
     await put.reached;
-    const closing = alice.locks.close();
+    let closed = false;
+    const closing = alice.locks.close().then(() => (closed = true));
+    await nextTurn();
+    expect(closed).toBe(false);
     put.open();
     await Promise.all([acquiring, closing]);
     expect(await isReleased(key)).toBe(true);

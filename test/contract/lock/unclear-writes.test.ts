@@ -1,3 +1,4 @@
+import { UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import {
   connectionReset,
@@ -253,14 +254,16 @@ describe('when the answer to a release is', () => {
     const key = newKey();
     const alice = bench.contender();
     const lock = await alice.lock(key);
-    const late = alice.faults.hold('UpdateItemCommand');
+    const onItsWay: UpdateItemCommandInput[] = [];
+    alice.faults.script('UpdateItemCommand', fail(timedOut()), {
+      when: (input) => onItsWay.push(input as unknown as UpdateItemCommandInput) > 0,
+    });
     await alice.timer.advance(HEARTBEAT_MS);
-    await late.reached;
-    const releasing = lock.release();
-    await withTime(alice, releasing);
+    await withTime(alice, lock.release());
     const released = await bench.row(key);
-    late.open();
-    await alice.timer.advance(0);
+    await expect(bench.client().send(new UpdateItemCommand(onItsWay[0]!))).rejects.toThrow(
+      'conditional request failed',
+    );
     expect(await bench.row(key)).toEqual(released);
     expect(released?.['deleteOn']).toBeUndefined();
   });

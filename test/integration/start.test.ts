@@ -1,0 +1,163 @@
+import type { ChildProcess } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually, processesUnder } from '../support/processes.ts';
+import { temporaryFolder } from '../support/stack.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+const start = join(root, 'dist/src/cli/start.js');
+const cli = join(root, 'dist/src/cli/main.js');
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly ended: Promise<number | null>;
+}
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let started: Running[];
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  started = [];
+});
+afterEach(async () => {
+  for (const { child } of started) if (child.exitCode === null) child.kill('SIGKILL');
+  await eventually('no process is left', () => processesUnder(folder.path).length === 0);
+  await folder.remove();
+});
+
+/** In a process group of its own, as a shell starts a command: Ctrl-C goes to all of the group. */
+function run(file: string, args: string[], cwd = root): Running {
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DATA_DIR: join(folder.path, 'data') };
+  const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text: Buffer) => (output += text.toString()));
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const running = { child, output: () => output, ended };
+  started.push(running);
+  return running;
+}
+
+const npmStart = (...args: string[]): Running => run(process.execPath, [start, ...args]);
+
+const isUp = ({ output, child }: Running) =>
+  eventually('the system to be up', () => {
+    if (child.exitCode !== null) throw new Error(`it ended instead:\n${output()}`);
+    return output().includes('Ctrl-C stops everything');
+  });
+
+const members = (): number => {
+  const environment = JSON.parse(readFileSync(join(folder.path, 'data/environment.json'), 'utf8')) as Record<
+    string,
+    string
+  >;
+  const ledger = execFileSync(
+    'curl',
+    ['-s', `${environment['PAYMENTS_SERVICE_URL']}/sandbox/users/demo-000500`],
+    { encoding: 'utf8' },
+  );
+  return (JSON.parse(ledger) as { user_id?: string }).user_id === 'demo-000500' ? 500 : 0;
+};
+
+describe('npm start', () => {
+  it('ends with Ctrl-C, leaves no process, and finds its state the next time', async () => {
+    const first = npmStart();
+    await isUp(first);
+    expect(first.output()).toContain('seeded 500 demo members');
+    process.kill(-first.child.pid!, 'SIGINT');
+    expect(await first.ended).toBe(0);
+    expect(processesUnder(folder.path)).toEqual([]);
+
+    const second = npmStart();
+    await isUp(second);
+    expect(second.output()).not.toContain('made ');
+    expect(second.output()).not.toContain('seeded');
+    expect(members()).toBe(500);
+    process.kill(second.child.pid!, 'SIGTERM');
+    expect(await second.ended).toBe(0);
+    expect(processesUnder(folder.path)).toEqual([]);
+  }, 180_000);
+
+  it('while it is up, says so to a second one, and a command in another terminal finds it', async () => {
+    const first = npmStart();
+    await isUp(first);
+
+    const second = npmStart();
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toMatch(/already/);
+    expect(second.output()).toContain(String(first.child.pid));
+    expect(second.output()).not.toMatch(/\n\s+at /);
+
+    const doctor = run(process.execPath, [cli, 'doctor']);
+    expect(await doctor.ended).toBe(0);
+    expect(doctor.output()).toContain('the local system of `npm start`');
+    expect(doctor.output()).toContain('healthy');
+    process.kill(-first.child.pid!, 'SIGINT');
+    expect(await first.ended).toBe(0);
+  }, 180_000);
+
+  it('killed, even while it seeds, takes its servers along, and the next start works', async () => {
+    const first = npmStart();
+    await eventually('it seeds', () => first.output().includes('seeding members'));
+    first.child.kill('SIGKILL');
+    await eventually('its servers are gone', () => processesUnder(folder.path).length === 0);
+
+    const second = npmStart('--once');
+    expect(await second.ended).toBe(0);
+    expect(second.output()).toContain('Sandbox bank');
+    expect(processesUnder(folder.path)).toEqual([]);
+  }, 180_000);
+
+  it('killed together with all that it started, still starts again', async () => {
+    const first = npmStart();
+    await isUp(first);
+    for (const line of processesUnder(folder.path)) process.kill(Number(line.split(' ')[0]), 'SIGKILL');
+    first.child.kill('SIGKILL');
+    await first.ended;
+
+    const second = npmStart('--once');
+    expect(await second.ended).toBe(0);
+    expect(second.output()).not.toContain('seeded');
+    expect(processesUnder(folder.path)).toEqual([]);
+  }, 180_000);
+
+  it('stops the rest and fails when one of its servers dies', async () => {
+    const first = npmStart();
+    await isUp(first);
+    const redis = processesUnder(folder.path).find(
+      (line) => line.includes('redis-server') || line.includes('valkey-server'),
+    );
+    process.kill(Number(redis!.split(' ')[0]), 'SIGKILL');
+    expect(await first.ended).toBe(1);
+    expect(first.output()).toContain('redis');
+    expect(processesUnder(folder.path)).toEqual([]);
+  }, 180_000);
+});
+
+describe('a newcomer', () => {
+  it('copies the project into an empty folder and both commands of the README work', async () => {
+    const clone = join(folder.path, 'clone');
+    const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    for (const file of files.split('\n').filter((name) => name !== '' && existsSync(join(root, name)))) {
+      mkdirSync(dirname(join(clone, file)), { recursive: true });
+      cpSync(join(root, file), join(clone, file));
+    }
+    const works = async (command: string, expected: string): Promise<void> => {
+      const running = run('sh', ['-c', command], clone);
+      const code = await running.ended;
+      expect([code, running.output().slice(code === 0 ? -1 : -2_000)]).toEqual([0, expect.anything()]);
+      expect(running.output()).toContain(expected);
+      expect(processesUnder(folder.path)).toEqual([]);
+    };
+    await works('npm ci --prefer-offline && npm start -- --once', 'seeded 500 demo members');
+    // One file of tests: the whole suite is what runs this.
+    await works('npm test -- test/unit/domain/money.test.ts', '1 passed');
+  }, 600_000);
+});
