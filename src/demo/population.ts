@@ -7,6 +7,7 @@ import {
   calendarDate,
   dateOf,
   daysInMonth,
+  nthWeekday,
   partsOf,
   weekday,
 } from '../domain/calendar-date.ts';
@@ -41,7 +42,7 @@ export const demoUserId = (prefix: string, index: number): UserId =>
 /** The n-th member, always the same for the same prefix, number and moment. */
 export function demoMember(prefix: string, index: number, now: Instant): DemoMember {
   const persona = personaOf(index);
-  const plan = planOf(index);
+  const plan = planOf(index, persona.situation);
   const userId = demoUserId(prefix, index);
   const [tier, tier_version] = plan.tier ?? [];
   return {
@@ -55,10 +56,15 @@ export function demoMember(prefix: string, index: number, now: Instant): DemoMem
   };
 }
 
-function planOf(index: number): Plan {
+function planOf(index: number, situation: Situation): Plan {
   const tier = index % 5 === 0 ? (['Plus', 'v1'] as const) : null;
   if (index % 11 === 3) return { amount: 3999, term: 'YEARLY', tier: null, friday: false };
-  return { amount: tier === null ? 499 : 999, term: 'MONTHLY', tier, friday: index % 7 === 2 };
+  return {
+    amount: tier === null ? 499 : 999,
+    term: 'MONTHLY',
+    tier,
+    friday: index % 7 === 2 && situation !== 'upcoming',
+  };
 }
 
 function recordsOf(
@@ -132,11 +138,11 @@ function blank(userId: UserId, plan: Plan, date: CalendarDate): Subscription {
 /** The period before, paid by card. */
 function previous(current: Subscription, plan: Plan): Subscription {
   const { year, month, day } = partsOf(dateOf(current.billingDate));
-  const months = plan.term === 'YEARLY' ? 12 : 1;
-  const first = calendarDate(year, month - months, 1);
-  const parts = partsOf(first);
-  const clamped = calendarDate(parts.year, parts.month, Math.min(day, daysInMonth(parts.year, parts.month)));
-  const date = plan.friday ? addDays(dateOf(current.billingDate), -28) : clamped;
+  const before = partsOf(calendarDate(year, month - (plan.term === 'YEARLY' ? 12 : 1), 1));
+  const date =
+    current.billingWeek === null
+      ? calendarDate(before.year, before.month, Math.min(day, daysInMonth(before.year, before.month)))
+      : nthWeekday(before.year, before.month, FRIDAY, current.billingWeek);
   return attempted(blank(current.userId, plan, date), 'COMPLETED', '');
 }
 

@@ -58,8 +58,8 @@ describe('tables', () => {
     const billing = await describeTable(names.billing);
     expect(keyOf(billing.KeySchema)).toBe('user_id+billing_date');
     const indexes: Record<string, string> = Object.fromEntries(
-      billing.GlobalSecondaryIndexes!.map((index) => [
-        index.IndexName,
+      billing.GlobalSecondaryIndexes!.map((index): [string, string] => [
+        index.IndexName!,
         `${keyOf(index.KeySchema)} ${index.Projection?.ProjectionType}`,
       ]),
     );

@@ -97,6 +97,12 @@ describe('the anchor day', () => {
     expect(anchorDayOf(due(date), [...earlier, date].reverse().map(due))).toBe(expected);
   });
 
+  it('is taken from the later of two dates in one month, in whatever order they are listed', () => {
+    const history = [due('2026-01-31'), due('2026-01-29')];
+    expect(anchorDayOf(due('2026-02-28'), history)).toBe(31);
+    expect(anchorDayOf(due('2026-02-28'), history.toReversed())).toBe(31);
+  });
+
   it('does not listen to rows at other hours: prorations, and rows that a collision moved', () => {
     const history = [due('2026-01-29'), at('2026-01-31T07:00:00Z'), at('2026-01-31T05:59:59.999999999Z')];
     expect(anchorDayOf(due('2026-02-28'), history)).toBe(29);
@@ -106,7 +112,7 @@ describe('the anchor day', () => {
     expect(anchorDayOf(due('2026-02-28'), [at('2026-01-31T06:00:00.5Z')])).toBe(31);
   });
 
-  it('is a day of the month that is not before the date it is asked for, whatever the history', () => {
+  it('is a day of the month, not before the date it is asked for, whatever the history and its order', () => {
     const day = fc
       .date({ min: new Date('2024-01-01'), max: new Date('2028-12-31'), noInvalidDate: true })
       .map((date) => date.toISOString().slice(0, 10));
@@ -117,6 +123,7 @@ describe('the anchor day', () => {
         const anchor = anchorDayOf(due(date), history);
         expect(anchor).toBeGreaterThanOrEqual(Number(date.slice(8)));
         expect(anchor).toBeLessThanOrEqual(31);
+        expect(anchorDayOf(due(date), history.toReversed())).toBe(anchor);
       }),
     );
   });

@@ -168,6 +168,8 @@ describe('one first attempt for a user and day, the oldest period first', () => 
   it('is not held up by periods to come', () => {
     const next = subscription({ billingDate: at('2026-12-16T06:00:00Z') });
     expect(ask(LIMIT, { others: [next] })).toBeNull();
+    const overNext = subscription({ billingDate: at('2027-01-16T06:00:00Z') });
+    expect(ask(LIMIT, { record: overNext, others: [next] })).toBeNull();
   });
 
   it.each<[string, Instant, boolean]>([

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { PERSONAS, personaOf } from '../../../src/demo/personas.ts';
+import { demoMember } from '../../../src/demo/population.ts';
+import { seedDemo } from '../../../src/demo/seed.ts';
+import { FRIDAY, dateOf, partsOf, weekday } from '../../../src/domain/calendar-date.ts';
+import { formatInstant } from '../../../src/domain/instant.ts';
+import { at } from '../../support/arbitraries.ts';
+
+const MOMENTS = [
+  '2026-11-16T03:00:00Z',
+  '2026-11-16T08:00:00Z',
+  '2028-03-01T05:59:59Z',
+  '2027-01-31T23:00:00Z',
+  '2026-07-03T06:00:00Z',
+];
+const INDEXES = Array.from({ length: 300 }, (_, i) => i + 1);
+
+describe('demo members', () => {
+  it('come in the shares of their personas', () => {
+    const counts = new Map<string, number>();
+    for (let i = 1; i <= 1_000; i += 1)
+      counts.set(personaOf(i).name, (counts.get(personaOf(i).name) ?? 0) + 1);
+    expect([...counts].sort()).toEqual(
+      PERSONAS.map(({ name, share }): [string, number] => [name, share * 10]).sort(),
+    );
+  });
+
+  it('are the same for the same prefix, number and moment', () => {
+    for (const i of INDEXES)
+      expect(demoMember('a', i, at(MOMENTS[0]!))).toEqual(demoMember('a', i, at(MOMENTS[0]!)));
+  });
+
+  it.each(MOMENTS)('at %s have records that the Go service could have left', (moment) => {
+    const now = at(moment);
+    const ids = new Set<string>();
+    for (const index of INDEXES) {
+      const { records } = demoMember('demo', index, now);
+      const dates = records.map(({ billingDate }) => billingDate);
+      expect(dates).toEqual([...new Set(dates)].sort((a, b) => (a < b ? -1 : 1)));
+      const stamps = records.map(({ lastRunDate }) => lastRunDate!);
+      expect(stamps.every((stamp, i) => i === 0 || stamp > stamps[i - 1]!)).toBe(true);
+      const attempted = records.findLastIndex(({ initialRunDate }) => initialRunDate !== null);
+      const open = records.filter(
+        ({ billingStatus }) => billingStatus === 'SCHEDULED' || billingStatus === 'PAUSED',
+      );
+      expect(open).toHaveLength(1);
+      expect(records.indexOf(open[0]!)).toBe(attempted + 1);
+      for (const { billingDate, billingWeek, subscriptionId, billingPeriod } of records) {
+        expect(formatInstant(billingDate)).toMatch(/T06:00:00Z$/);
+        const { year, month } = partsOf(dateOf(billingDate));
+        expect(billingPeriod).toBe(`${String(month).padStart(2, '0')}/${year}`);
+        if (billingWeek !== null) expect(weekday(dateOf(billingDate))).toBe(FRIDAY);
+        expect(ids.has(subscriptionId)).toBe(false);
+        ids.add(subscriptionId);
+      }
+    }
+  });
+
+  it('give the first run something to do: most are due', () => {
+    const now = at('2026-11-16T08:00:00Z');
+    const due = INDEXES.filter((index) =>
+      demoMember('demo', index, now).records.some(
+        ({ billingStatus, billingDate }) => billingStatus === 'SCHEDULED' && billingDate < now,
+      ),
+    );
+    expect(due.length).toBeGreaterThan(200);
+  });
+
+  it('are known at the bank before their records exist, and those that exist are left alone', async () => {
+    const happened: string[] = [];
+    const store = {
+      hasUser: (userId: string) => Promise.resolve(userId === 'demo-000003'),
+      write: (records: readonly unknown[]) =>
+        Promise.resolve(void happened.push(`records ${records.length > 0}`)),
+    };
+    const bank = {
+      putUsers: (users: readonly unknown[]) => Promise.resolve(void happened.push(`users ${users.length}`)),
+    };
+    const progress: number[] = [];
+    const result = await seedDemo({ users: 150, prefix: 'demo', now: at(MOMENTS[0]!) }, store, bank, (done) =>
+      progress.push(done),
+    );
+    expect(happened).toEqual(['users 99', 'records true', 'users 50', 'records true']);
+    expect(result).toMatchObject({ members: 149, skipped: 1 });
+    expect(progress).toEqual([100, 150]);
+  });
+});
