@@ -9,7 +9,7 @@ import {
   partsOf,
 } from './calendar-date.ts';
 import type { Instant } from './instant.ts';
-import { plusMs } from './instant.ts';
+import { NANOS_PER_SECOND, plusMs } from './instant.ts';
 import type { Term } from './subscription.ts';
 
 /** Billing dates are at 06:00 UTC, which is night in all of the United States, so the day is the same there. */
@@ -79,9 +79,10 @@ function isMonthEnd(date: CalendarDate): boolean {
   return day === daysInMonth(year, month);
 }
 
+/** To the second: Go has written fractions of it. */
 const isAtBillingHour = (instant: Instant): boolean => {
   const sinceBillingHour = instant - billingInstant(dateOf(instant));
-  return sinceBillingHour >= 0n && sinceBillingHour < BigInt(HOUR_MS) * 1_000_000n;
+  return sinceBillingHour >= 0n && sinceBillingHour < NANOS_PER_SECOND;
 };
 
 const monthKey = (date: CalendarDate): string => date.slice(0, 7);

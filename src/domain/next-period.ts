@@ -17,7 +17,10 @@ export const hasLaterPeriod = (record: Subscription, partition: readonly Subscri
       other.billingDate > record.billingDate,
   );
 
-/** The SCHEDULED record of the period after this one. Amount, term, week and tier go along; nothing else does. */
+/**
+ * The SCHEDULED record of the period after this one. Amount, term, week and tier go along, and the process that opened
+ * it; nothing else does.
+ */
 export function nextPeriod(
   record: Subscription,
   partition: readonly Subscription[],

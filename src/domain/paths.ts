@@ -23,15 +23,14 @@ export interface PathRules {
   readonly collectsPendingResume: boolean;
   readonly dueOnly: boolean;
   readonly limit: AttemptLimit;
-  /** Members who pay by hand choose to; the bank is the judge of their balance. */
-  readonly checksBalance: boolean;
   readonly cardOnly: boolean;
-  /** May cancel, waive or write off the record. A member who asks to pay gets an answer and keeps the record as it is. */
-  readonly mayClose: boolean;
+  /**
+   * Nobody asked for it. Such a path checks the balance, may cancel, waive or write off the record, and resumes whatever
+   * attempt is open. A member who pays by hand chooses to, and gets an answer that leaves the record as it is.
+   */
+  readonly automatic: boolean;
   /** Closes records but never charges. */
   readonly onlyCloses: boolean;
-  /** Resumes only an attempt that its own trigger opened. */
-  readonly resumesOwnOnly: boolean;
 }
 
 const RUN: PathRules = {
@@ -40,11 +39,9 @@ const RUN: PathRules = {
   collectsPendingResume: false,
   dueOnly: true,
   limit: 'in-all',
-  checksBalance: true,
   cardOnly: false,
-  mayClose: true,
+  automatic: true,
   onlyCloses: false,
-  resumesOwnOnly: false,
 };
 
 export const PATHS: Record<Path, PathRules> = {
@@ -60,10 +57,8 @@ export const PATHS: Record<Path, PathRules> = {
     collects: ['SCHEDULED', 'ERROR'],
     dueOnly: false,
     limit: 'none',
-    checksBalance: false,
     cardOnly: true,
-    mayClose: false,
-    resumesOwnOnly: true,
+    automatic: false,
   },
   STALE: { ...RUN, collects: ['ERROR'], onlyCloses: true },
 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { AttemptId, OpenAttempt, PastAttempt } from '../../src/domain/attempt.ts';
-import type { AccountFacts, Facts, Freeze, UserFacts } from '../../src/domain/decide.ts';
+import type { AccountFacts, Facts, Freeze, UserFacts } from '../../src/domain/decision.ts';
 import type { Instant } from '../../src/domain/instant.ts';
 import { parseInstant } from '../../src/domain/instant.ts';
 import type { Cents } from '../../src/domain/money.ts';

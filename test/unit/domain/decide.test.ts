@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AttemptId, OpenAttempt, PastAttempt } from '../../../src/domain/attempt.ts';
-import type { AccountFacts, Decision, Facts, Freeze } from '../../../src/domain/decide.ts';
+import type { AccountFacts, Decision, Facts, Freeze } from '../../../src/domain/decision.ts';
 import { decide } from '../../../src/domain/decide.ts';
 import type { Instant } from '../../../src/domain/instant.ts';
 import { cents } from '../../../src/domain/money.ts';
@@ -179,8 +179,9 @@ const APPLICABLE: Record<(typeof AUTOMATIC)[number], typeof RULES> = {
   BATCH: RULES,
   WEBHOOK: RULES,
   WEBHOOK_BALANCE: RULES,
-  // A record has one flag: one that is to be cancelled is not one that is to be resumed.
-  PAUSE: RULES.filter(({ name }) => name !== 'a pending cancellation'),
+  // A record has one flag: one that is to be cancelled is not one that is to be resumed, and whoever asked to be charged
+  // on resuming is, whatever the date.
+  PAUSE: RULES.filter(({ name }) => name !== 'a pending cancellation' && name !== 'an old debt'),
 };
 
 describe.each(AUTOMATIC)('on the path %s', (path) => {
@@ -278,7 +279,9 @@ describe('an old debt', () => {
   const cut = (NOW - 30n * NANOS_PER_DAY) as Instant;
   const justAbove = (cut + 1n) as Instant;
 
-  it.each([...AUTOMATIC, 'STALE'] as const)(
+  const writers = [...AUTOMATIC, 'STALE'] as const;
+
+  it.each(writers.filter((path) => path !== 'PAUSE'))(
     'is written off by %s at the cut, not a nanosecond above',
     (path) => {
       const atCut = given(path, record({ billingDate: cut }));
@@ -287,6 +290,16 @@ describe('an old debt', () => {
       expect(above).toEqual(path === 'STALE' ? noOp('not-stale') : CHARGE);
     },
   );
+
+  it('is not written off while its member waits to be charged on resuming', () => {
+    const resuming = record({
+      billingDate: at('2020-01-01T06:00:00Z'),
+      updatedEvent: 'pause-pending-resume',
+    });
+    expect(given('PAUSE', resuming)).toEqual(CHARGE);
+    expect(given('INITIAL', resuming)).toEqual(CHARGE);
+    expect(given('RETRY', resuming)).toEqual({ verdict: 'go-stale', reason: 'too-old' });
+  });
 
   it('may still be paid by hand', () => {
     expect(given('MANUAL_REPAYMENT', record({ billingDate: at('2020-01-01T06:00:00Z') }))).toEqual(
@@ -362,7 +375,8 @@ describe('a payment by hand', () => {
     ['a banned user', userStatus('BANNED'), skipped('user-banned')],
     ['an employee', employee, skipped('employee')],
     ['a missing user', facts({ user: null }), deferred('user-missing')],
-    ['an event to come', facts({ membershipEvent: 'quarantined' }), deferred('membership-event-quarantined')],
+    ['an event to come', facts({ membershipEvent: 'unapplied' }), deferred('membership-event-unapplied')],
+    ['nothing to pay', record({ billingAmount: cents(0) }), skipped('amount-not-positive')],
     ['a global freeze', frozen('global'), deferred('frozen-global')],
     ['a frozen card rail', frozen('PINLESS'), deferred('frozen-rail')],
   ])('with %s gets an answer and leaves the record as it is', (_, change, expected) => {
@@ -385,10 +399,17 @@ describe('a payment by hand', () => {
 });
 
 describe('membership events', () => {
-  it.each([...PATH_NAMES])('that wait or failed hold back %s', (path) => {
+  it.each([...PATH_NAMES])('that wait hold back %s', (path) => {
     expect(given(path, facts({ membershipEvent: 'unapplied' }))).toEqual(
       deferred('membership-event-unapplied'),
     );
+  });
+
+  it('that failed do not keep a member from paying by hand', () => {
+    expect(given('MANUAL_REPAYMENT', facts({ membershipEvent: 'quarantined' }))).toEqual(MANUAL_CHARGE);
+  });
+
+  it.each([...AUTOMATIC, 'STALE'] as const)('that failed hold back %s until somebody acts', (path) => {
     expect(given(path, facts({ membershipEvent: 'quarantined' }))).toEqual(
       deferred('membership-event-quarantined'),
     );
@@ -468,6 +489,7 @@ describe('a paused period', () => {
     [3, { status: 'PAUSED', monthsLeft: 2 }],
     [2, { status: 'PAUSED', monthsLeft: 1 }],
     [1, { status: 'SCHEDULED' }],
+    [0, { status: 'PAUSED', monthsLeft: -1 }],
     [-1, { status: 'PAUSED', monthsLeft: -1 }],
   ])('of %i months is skipped, and then comes %j', (months, next) => {
     expect(given('PAUSE', paused(months))).toEqual({ verdict: 'skip-pause', next });
@@ -752,12 +774,14 @@ describe('in every situation', () => {
   /** What must be true of the world whenever money is to move, written down without looking at the order of the rules. */
   function checkCharge({ path, record, facts, policy, now }: Situation): void {
     const automatic = path !== 'MANUAL_REPAYMENT';
-    const resuming = path === 'PAUSE' && record.updatedEvent === 'pause-pending-resume';
+    const flagged = record.billingStatus === 'SCHEDULED' && record.updatedEvent === 'pause-pending-resume';
     expect(path).not.toBe('STALE');
     expect(['SCHEDULED', 'ERROR']).toContain(record.billingStatus);
     expect(record.updatedEvent).not.toBe('PENDING_CANCELLATION');
     expect(facts.openAttempt).toBeNull();
-    expect(facts.membershipEvent).toBeNull();
+    expect(record.billingAmount).toBeGreaterThan(0);
+    expect(facts.membershipEvent).not.toBe('unapplied');
+    if (automatic) expect(facts.membershipEvent).toBeNull();
     expect(facts.user).toEqual({ status: 'ACTIVE', isEmployee: false });
     expect(facts.account).not.toBeNull();
     const rail = facts.account!.hasDebitCard ? 'PINLESS' : 'ACH';
@@ -767,8 +791,10 @@ describe('in every situation', () => {
       expect(rail).toBe('PINLESS');
       return;
     }
-    if (!resuming) expect(record.billingDate <= now).toBe(true);
-    expect(now - record.billingDate < BigInt(policy.oldSubscriptionDays) * NANOS_PER_DAY).toBe(true);
+    if (path !== 'PAUSE') expect(record.billingDate <= now).toBe(true);
+    if (!flagged) {
+      expect(now - record.billingDate < BigInt(policy.oldSubscriptionDays) * NANOS_PER_DAY).toBe(true);
+    }
     expect(facts.attempts.length).toBeLessThan(policy.retryMaxAttempts);
     expect(facts.account!.availableBalance).toBeGreaterThanOrEqual(
       record.billingAmount + policy.balanceBuffer,

@@ -1,0 +1,82 @@
+import type { CloseReason, Decision, DeferReason, Facts, Freeze, Question, UserFacts } from './decision.ts';
+import type { Instant } from './instant.ts';
+import { plusDays } from './instant.ts';
+import type { PathRules } from './paths.ts';
+import type { Rail, Subscription } from './subscription.ts';
+import { PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from './subscription.ts';
+
+/** What forbids a charge: wait, or close the record. */
+export type Obstacle = Extract<Decision, { verdict: 'deferred' | 'cancel' | 'waive' | 'go-stale' }>;
+
+/** The first that applies, in the order of the rules. */
+export function obstacleTo(question: Question): Obstacle | null {
+  const { record, facts } = question;
+  const deferral = pendingEvent(question) ?? frozen(question);
+  if (deferral !== null) return { verdict: 'deferred', reason: deferral };
+  if (record.updatedEvent === PENDING_CANCELLATION) return close('cancel', 'pending-cancellation');
+  const user = userObstacle(facts.user);
+  if (user !== null) return user;
+  // Nothing is due for a paused period, so there is nothing to waive or to write off.
+  if (record.billingStatus === 'PAUSED') return null;
+  if (facts.user?.isEmployee === true) return close('waive', 'employee');
+  return isTooOld(question) ? close('go-stale', 'too-old') : null;
+}
+
+/** The member asked to be charged at once on resuming; the record is SCHEDULED, for whatever date. */
+export const isPendingResume = (record: Subscription): boolean =>
+  record.billingStatus === 'SCHEDULED' && record.updatedEvent === PAUSE_PENDING_RESUME;
+
+export const isFrozen = (freezes: readonly Freeze[], scope: Freeze['scope'], now: Instant): boolean =>
+  freezes.some((freeze) => freeze.scope === scope && (freeze.until === null || freeze.until > now));
+
+/** Over which rail a charge would begin. Null when there is none that this path may use. */
+export function firstRail(rules: PathRules, account: Facts['account']): Rail | null {
+  if (account === null) return null;
+  if (account.hasDebitCard) return 'PINLESS';
+  return rules.cardOnly ? null : 'ACH';
+}
+
+const close = (verdict: 'cancel' | 'waive' | 'go-stale', reason: CloseReason): Obstacle => ({
+  verdict,
+  reason,
+});
+
+/** An event that failed waits for a person; a member who asks to pay is one and need not wait for another. */
+function pendingEvent({ rules, facts }: Question): DeferReason | null {
+  if (facts.membershipEvent === 'unapplied') return 'membership-event-unapplied';
+  return facts.membershipEvent === 'quarantined' && rules.automatic ? 'membership-event-quarantined' : null;
+}
+
+/** A frozen rail defers whoever would be charged over it first; nobody is moved to the other rail by a freeze. */
+function frozen({ rules, record, facts, now }: Question): DeferReason | null {
+  if (isFrozen(facts.freezes, 'global', now)) return 'frozen-global';
+  if (isFrozen(facts.freezes, 'user', now)) return 'frozen-user';
+  if (rules.onlyCloses || record.billingStatus === 'PAUSED') return null;
+  const rail = facts.openAttempt?.rail ?? firstRail(rules, facts.account);
+  return rail !== null && isFrozen(facts.freezes, rail, now) ? 'frozen-rail' : null;
+}
+
+/** PAUSED is the user service's word for a cancelled membership. Only ACTIVE is billed. */
+function userObstacle(user: UserFacts | null): Obstacle | null {
+  if (user === null) return { verdict: 'deferred', reason: 'user-missing' };
+  switch (user.status) {
+    case 'ACTIVE':
+      return null;
+    case 'PAUSED':
+      return close('cancel', 'user-cancelled');
+    case 'BANNED':
+      return close('cancel', 'user-banned');
+    case 'PROCESSING':
+      return { verdict: 'deferred', reason: 'user-processing' };
+    case 'INVESTIGATE':
+      return { verdict: 'deferred', reason: 'user-under-investigation' };
+    default:
+      return { verdict: 'deferred', reason: 'user-status-unknown' };
+  }
+}
+
+/** Old debts are written off, unless the member asks to pay: by hand, or by resuming with a charge. */
+function isTooOld({ rules, record, policy, now }: Question): boolean {
+  if (!rules.automatic || isPendingResume(record)) return false;
+  return record.billingDate <= plusDays(now, -policy.oldSubscriptionDays);
+}
