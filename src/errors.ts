@@ -55,3 +55,24 @@ export class WriteUnknownError extends CollectionsError {
 export class IllegalTransitionError extends CollectionsError {
   readonly code = 'illegal-transition';
 }
+
+/** Thrown when a service that we depend on does not answer, or not sensibly. Nothing is known; try again later. */
+export class ServiceDownError extends CollectionsError {
+  readonly code = 'service-down';
+}
+
+/** Thrown before a charge is sent when the lock might run out before its answer. The intent stands: it is resumed later. */
+export class LeaseTooShortError extends CollectionsError {
+  readonly code = 'lease-too-short';
+}
+
+/** Thrown when the processor takes nothing now (429). Nothing was charged: the same attempt goes on later. */
+export class ProcessorBusyError extends CollectionsError {
+  readonly code = 'processor-busy';
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number) {
+    super(`the processor asks to come again in ${retryAfterMs} ms`);
+    this.retryAfterMs = retryAfterMs;
+  }
+}

@@ -15,7 +15,7 @@ import { limitReached } from './limits.ts';
 import { addMoney, subtractMoney } from './money.ts';
 import type { Obstacle } from './obstacles.ts';
 import { firstRail, isFrozen, isPendingResume, obstacleTo } from './obstacles.ts';
-import type { Path } from './paths.ts';
+import type { Path, PathRules } from './paths.ts';
 import { PATHS } from './paths.ts';
 import type { CollectionPolicy } from './policy.ts';
 import type { Rail, Subscription } from './subscription.ts';
@@ -34,8 +34,8 @@ export function decide(
 ): Decision {
   const rules = PATHS[path];
   const question: Question = { rules, record, facts, policy, now };
-  const notCollected = whyNotCollected(question);
-  if (notCollected !== null) return { verdict: 'no-op', reason: notCollected };
+  const notDue = whyNotCollected(rules, record, now);
+  if (notDue !== null) return { verdict: 'no-op', reason: notDue };
 
   const obstacle = obstacleTo(question);
   if (facts.openAttempt !== null) return decideOpenAttempt(question, facts.openAttempt, obstacle);
@@ -49,7 +49,12 @@ export function decide(
   return decideCharge(question);
 }
 
-function whyNotCollected({ rules, record, now }: Question): NoOpReason | null {
+/** Cheap: needs nothing but the record. Whoever gets an answer here need not ask for the facts. */
+export function notCollected(path: Path, record: Subscription, now: Instant): NoOpReason | null {
+  return whyNotCollected(PATHS[path], record, now);
+}
+
+function whyNotCollected(rules: PathRules, record: Subscription, now: Instant): NoOpReason | null {
   const resuming = rules.collectsPendingResume && isPendingResume(record);
   if (!rules.collects.includes(record.billingStatus) && !resuming) return 'status-not-collected';
   return rules.dueOnly && !resuming && record.billingDate > now ? 'not-due' : null;

@@ -30,7 +30,7 @@ export function nextPeriod(
     record.billingDate,
     partition.map((other) => other.billingDate),
   );
-  const billingDate = nextBillingDate(record, anchor);
+  const billingDate = nextFreeDate(record, anchor, partition);
   return {
     userId: record.userId,
     billingDate,
@@ -54,4 +54,12 @@ export function nextPeriod(
     pauseDurationMonths: 0,
     isPendingDowngrade: false,
   };
+}
+
+/** A period whose instant is taken was dealt with before (cancelled, say): the next one to bill comes after it. */
+function nextFreeDate(record: Subscription, anchor: number, partition: readonly Subscription[]): Instant {
+  const taken = new Set(partition.map((other) => other.billingDate));
+  let billingDate = nextBillingDate(record, anchor);
+  while (taken.has(billingDate)) billingDate = nextBillingDate({ ...record, billingDate }, anchor);
+  return billingDate;
 }

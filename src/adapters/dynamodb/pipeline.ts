@@ -1,0 +1,214 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { BatchGetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type { PastAttempt } from '../../domain/attempt.ts';
+import type { Facts, Freeze } from '../../domain/decision.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { plusMs } from '../../domain/instant.ts';
+import type { SubscriptionId } from '../../domain/subscription.ts';
+import { RAILS } from '../../domain/subscription.ts';
+import type { Verdict } from '../../domain/verdict.ts';
+import { RecordChangedError } from '../../errors.ts';
+import type {
+  Attempt,
+  Background,
+  BackgroundQuery,
+  PipelineStore,
+  RecordState,
+  Resolution,
+  StateChange,
+} from '../../ports/pipeline.ts';
+import type { Timer } from '../../ports/timer.ts';
+import type { Write } from '../../ports/transaction.ts';
+import type { Condition } from './conditions.ts';
+import { rowIsNew } from './conditions.ts';
+import type { Due, PipelineKey, StateContent } from './pipeline-items.ts';
+import { items, keys } from './pipeline-items.ts';
+import type { RawItem } from './raw-item.ts';
+import { asWrite } from './transaction.ts';
+
+export interface PipelineOptions {
+  readonly client: DynamoDBClient;
+  readonly table: string;
+  readonly timer: Timer;
+  readonly random: () => number;
+  /** When the janitor first asks about an attempt that stayed open. */
+  readonly firstCheckMs: number;
+}
+
+export const OPEN_ATTEMPTS = 'open-attempts';
+
+/** A state as it was read: whose it is, and whether there was one. */
+interface ReadState extends StateContent {
+  readonly subscriptionId: SubscriptionId;
+}
+
+const stateOf = (content: ReadState): RecordState => content as unknown as RecordState;
+const contentOf = (state: RecordState): ReadState => state as unknown as ReadState;
+
+function openAttempt({ open }: ReadState): Attempt {
+  if (open === null) throw new Error('there is no attempt to resolve');
+  return open;
+}
+
+const MAX_TRIES = 8;
+
+export class DynamoPipeline implements PipelineStore {
+  private readonly options: PipelineOptions;
+
+  constructor(options: PipelineOptions) {
+    this.options = options;
+  }
+
+  async readBackground({
+    userId,
+    subscriptionId,
+    triggerId,
+    accountId,
+  }: BackgroundQuery): Promise<Background> {
+    const freezes = (['global', ...RAILS] as const).map((scope) => ({ scope, key: keys.freeze(scope) }));
+    const userFreeze = { scope: 'user' as const, key: keys.freeze(`USER#${userId}`) };
+    const stateKey = keys.state(subscriptionId);
+    const verdictKey = keys.verdict(subscriptionId, triggerId);
+    const membershipKey = keys.membership(userId);
+    const blockKey = accountId === null ? null : keys.achBlock(accountId);
+    const wanted = [...freezes.map(({ key }) => key), userFreeze.key, stateKey, verdictKey, membershipKey];
+    const found = await this.batchGet(blockKey === null ? wanted : [...wanted, blockKey]);
+    const item = (key: PipelineKey): RawItem | undefined => found.get(`${key.pk}\n${key.sk}`);
+
+    const state = item(stateKey);
+    const verdict = item(verdictKey);
+    const block = blockKey === null ? undefined : item(blockKey);
+    return {
+      state: stateOf({
+        ...(state === undefined ? { revision: 0, open: null, past: [] } : items.state.read(state)),
+        subscriptionId,
+      }),
+      freezes: [...freezes, userFreeze].flatMap(({ scope, key }): Freeze[] => {
+        const freeze = item(key);
+        return freeze === undefined ? [] : [{ scope, until: items.freeze.read(freeze).until }];
+      }),
+      achBlock: block === undefined ? null : items.achBlock.read(block).returnCode,
+      membershipEvent: membershipEvent(item(membershipKey)),
+      verdict: verdict === undefined ? null : items.verdict.read(verdict),
+    };
+  }
+
+  open(state: RecordState, attempt: Attempt): StateChange {
+    const before = contentOf(state);
+    if (before.open !== null)
+      throw new Error(`attempt ${before.open.attemptId} is open: another may not begin`);
+    const next = { ...before, open: attempt };
+    return this.change(before, next, [this.opening(attempt)]);
+  }
+
+  resolve(state: RecordState, resolution: Resolution): StateChange {
+    const before = contentOf(state);
+    const open = openAttempt(before);
+    const next = { ...before, open: null, past: [...before.past, pastOf(open, resolution)] };
+    return this.change(before, next, [this.resolution(open, resolution)]);
+  }
+
+  replace(state: RecordState, resolution: Resolution, attempt: Attempt): StateChange {
+    const before = contentOf(state);
+    const open = openAttempt(before);
+    const next = { ...before, open: attempt, past: [...before.past, pastOf(open, resolution)] };
+    return this.change(before, next, [this.resolution(open, resolution), this.opening(attempt)]);
+  }
+
+  refuse(
+    state: RecordState,
+    { process, at }: { readonly process: PastAttempt['process']; readonly at: Instant },
+  ): StateChange {
+    const before = contentOf(state);
+    const past: PastAttempt = { process, at, rail: null, result: 'REFUSED' };
+    return this.change(before, { ...before, past: [...before.past, past] }, []);
+  }
+
+  judge(verdict: Verdict): Write {
+    return asWrite({
+      item: { Put: { TableName: this.options.table, Item: items.verdict.write(verdict) } },
+      refused: () => new Error('a verdict has no condition') as never,
+    });
+  }
+
+  async saveVerdict(verdict: Verdict): Promise<void> {
+    await this.options.client.send(
+      new PutItemCommand({ TableName: this.options.table, Item: items.verdict.write(verdict) }),
+    );
+  }
+
+  private opening(attempt: Attempt): Write {
+    const item = items.attempt.write({ ...attempt, resolution: null });
+    return this.put(item, rowIsNew('pk'), `attempt ${attempt.attemptId} was made before`);
+  }
+
+  private resolution(attempt: Attempt, resolution: Resolution): Write {
+    const item = items.attempt.write({ ...attempt, resolution });
+    return this.put(item, stillOpen, `attempt ${attempt.attemptId} is resolved already`);
+  }
+
+  /** Only the holder of the user's lock writes a state, but a stale one must not undo what its successor wrote. */
+  private change(before: ReadState, after: ReadState, writes: readonly Write[]): StateChange {
+    const { subscriptionId, ...content } = { ...after, revision: before.revision + 1 };
+    const item = items.state.write(subscriptionId, content, this.dueOf(content.open));
+    const condition = before.revision === 0 ? rowIsNew('pk') : hasRevision(before.revision);
+    const state = this.put(item, condition, `the attempts of ${subscriptionId} changed meanwhile`);
+    return { state: stateOf({ ...content, subscriptionId }), writes: [...writes, state] };
+  }
+
+  private dueOf(open: Attempt | null): Due | null {
+    return open === null
+      ? null
+      : { list: OPEN_ATTEMPTS, at: plusMs(open.openedAt, this.options.firstCheckMs) };
+  }
+
+  private put(item: RawItem, condition: Condition, refusal: string): Write {
+    return asWrite({
+      item: { Put: { TableName: this.options.table, Item: item, ...condition } },
+      refused: () => new RecordChangedError(refusal),
+    });
+  }
+
+  private async batchGet(wanted: readonly PipelineKey[]): Promise<Map<string, RawItem>> {
+    const { client, table, timer, random } = this.options;
+    const found = new Map<string, RawItem>();
+    let left: RawItem[] = wanted.map((key) => marshall(key));
+    for (let tries = 0; left.length > 0; tries += 1) {
+      if (tries === MAX_TRIES) throw new Error('DynamoDB keeps leaving keys of a batch unprocessed');
+      if (tries > 0) await timer.sleep(random() * Math.min(1_000, 25 * 2 ** tries));
+      const { Responses = {}, UnprocessedKeys = {} } = await client.send(
+        new BatchGetItemCommand({ RequestItems: { [table]: { Keys: left, ConsistentRead: true } } }),
+      );
+      for (const item of Responses[table] ?? []) found.set(`${item['pk']?.S}\n${item['sk']?.S}`, item);
+      left = UnprocessedKeys[table]?.Keys ?? [];
+    }
+    return found;
+  }
+}
+
+/** An attempt is resolved once. */
+const stillOpen: Condition = {
+  ConditionExpression: 'attribute_type(#resolution, :null)',
+  ExpressionAttributeNames: { '#resolution': 'resolution' },
+  ExpressionAttributeValues: { ':null': { S: 'NULL' } },
+};
+
+const hasRevision = (revision: number): Condition => ({
+  ConditionExpression: '#revision = :seen',
+  ExpressionAttributeNames: { '#revision': 'revision' },
+  ExpressionAttributeValues: { ':seen': { N: String(revision) } },
+});
+
+function membershipEvent(item: RawItem | undefined): Facts['membershipEvent'] {
+  if (item === undefined) return null;
+  const { unapplied, quarantined } = items.membership.read(item);
+  if (unapplied > 0) return 'unapplied';
+  return quarantined > 0 ? 'quarantined' : null;
+}
+
+/** Dated by its opening: that is when the day's limit was used up. */
+function pastOf({ process, accountId, rail, openedAt: at }: Attempt, { status }: Resolution): PastAttempt {
+  if (rail === 'ACH') return { process, at, rail, result: status, returnCode: null, accountId };
+  return { process, at, rail, result: status === 'COMPLETED' ? 'COMPLETED' : 'FAILED' };
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { formatMoney } from '../../domain/money.ts';
+import type { ChargeAnswer, ChargeRequest, Payment, Processor } from '../../ports/services.ts';
+import type { HttpAnswer, HttpService } from './http.ts';
+
+const text = z.string().nullish();
+const payment = z.object({
+  confirmation_id: z.string().min(1),
+  status: z.enum(['COMPLETED', 'ACHSENT', 'FAILED']),
+  error_code: text,
+  error_message: text,
+  account_mask: text,
+  card_mask: text,
+});
+
+/** When the processor does not say how long to wait. */
+const RETRY_AFTER_MS = 1_000;
+
+export class HttpProcessor implements Processor {
+  private readonly http: HttpService;
+
+  constructor(http: HttpService) {
+    this.http = http;
+  }
+
+  async charge(key: string, request: ChargeRequest): Promise<ChargeAnswer> {
+    try {
+      const answer = await this.http.send('POST', '/payments', {
+        headers: { 'idempotency-key': key },
+        body: bodyOf(request),
+      });
+      return this.understand(answer);
+    } catch (error) {
+      return { kind: 'unknown', error: error instanceof Error ? error : new Error(String(error)) };
+    }
+  }
+
+  async findByKey(key: string): Promise<Payment | null> {
+    const found = await this.http.read(`/payments/by-key/${encodeURIComponent(key)}`, payment);
+    return found === null ? null : paymentOf(found);
+  }
+
+  /** Anything but a payment or a refusal to take it leaves open what happened: also an answer that makes no sense. */
+  private understand({ status, headers, body }: HttpAnswer): ChargeAnswer {
+    if (status === 429) return { kind: 'not-taken', retryAfterMs: retryAfterMs(headers) };
+    if (status !== 201) return { kind: 'unknown', error: this.http.down(`answers ${status} to a charge`) };
+    return { kind: 'answered', payment: paymentOf(this.http.checked(payment, body)) };
+  }
+}
+
+const bodyOf = (request: ChargeRequest) => ({
+  user_id: request.userId,
+  kind: request.kind,
+  reference_id: request.referenceId,
+  method: request.rail,
+  amount: formatMoney(request.amount),
+  ...(request.description === null ? {} : { description: request.description }),
+});
+
+const paymentOf = (found: z.infer<typeof payment>): Payment => ({
+  confirmationId: found.confirmation_id,
+  status: found.status,
+  errorCode: found.error_code ?? null,
+  errorMessage: found.error_message ?? null,
+  accountMask: found.account_mask ?? null,
+  cardMask: found.card_mask ?? null,
+});
+
+function retryAfterMs(headers: Headers): number {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : RETRY_AFTER_MS;
+}

@@ -1,0 +1,101 @@
+import type { AttemptId } from '../domain/attempt.ts';
+import type { Instant } from '../domain/instant.ts';
+import { hasLaterPeriod, nextPeriod } from '../domain/next-period.ts';
+import type { PathRules } from '../domain/paths.ts';
+import type { CollectionPolicy } from '../domain/policy.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import type { Cause } from '../domain/transitions.ts';
+import type { Verdict, VerdictName } from '../domain/verdict.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Lock, LockClient } from '../ports/lock.ts';
+import type { PipelineStore, RecordState } from '../ports/pipeline.ts';
+import type { AccountService, PrimaryAccount, Processor, UserService } from '../ports/services.ts';
+import type { OnStep } from '../ports/steps.ts';
+import type { StoredSubscription, SubscriptionsRepository } from '../ports/subscriptions.ts';
+import type { Timer } from '../ports/timer.ts';
+import type { Write } from '../ports/transaction.ts';
+
+export interface CollectDependencies {
+  readonly locks: LockClient;
+  readonly subscriptions: SubscriptionsRepository;
+  readonly pipeline: PipelineStore;
+  readonly users: UserService;
+  readonly accounts: AccountService;
+  readonly processor: Processor;
+  readonly policy: CollectionPolicy;
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly processorTimeoutMs: number;
+  readonly onStep: OnStep;
+}
+
+/** A record under consideration: everything that was read about it under the user's lock. */
+export interface Case {
+  readonly dependencies: CollectDependencies;
+  readonly triggerId: string;
+  readonly rules: PathRules;
+  readonly lock: Lock;
+  readonly record: StoredSubscription;
+  readonly partition: readonly StoredSubscription[];
+  readonly state: RecordState;
+  readonly account: PrimaryAccount | null;
+  readonly now: Instant;
+}
+
+export interface CaseChange {
+  readonly cause: Cause;
+  readonly change: StoredSubscription;
+  readonly next?: readonly Subscription[];
+  readonly judgement?: Verdict;
+  readonly writes?: readonly Write[];
+  readonly attemptId?: AttemptId;
+}
+
+export function judged(
+  { record, triggerId, now }: Case,
+  verdict: VerdictName,
+  reason: string,
+  more: { readonly attemptId?: AttemptId | null; readonly until?: Instant | null } = {},
+): Verdict {
+  return {
+    subscriptionId: record.subscriptionId,
+    userId: record.userId,
+    triggerId,
+    verdict,
+    reason,
+    amount: record.billingAmount,
+    at: now,
+    attemptId: more.attemptId ?? null,
+    until: more.until ?? null,
+  };
+}
+
+/**
+ * The period after this one, to be written with the first attempt on it. None when the record was tried before (it was
+ * written then) or when a later one is there.
+ */
+export function nextPeriodOf({ record, partition, now }: Case, change: Subscription): Subscription[] {
+  if (record.initialRunDate !== null || hasLaterPeriod(record, partition)) return [];
+  return [nextPeriod(change, partition, now)];
+}
+
+/** One transaction: the record, its successor, the verdict, and what else belongs to it. Gives the case as it is then. */
+export async function commit(
+  theCase: Case,
+  { cause, change, next = [], judgement, writes = [], attemptId }: CaseChange,
+): Promise<Case> {
+  const { dependencies, lock, partition, triggerId } = theCase;
+  const { subscriptions, pipeline, clock } = dependencies;
+  const written = await subscriptions.addAll(lock.fence, [change, ...next], {
+    now: clock.now(),
+    cause,
+    partition,
+    data: { trigger_id: triggerId, ...(attemptId === undefined ? {} : { attempt_id: attemptId }) },
+    also: [...writes, ...(judgement === undefined ? [] : [pipeline.judge(judgement)])],
+  });
+  const ids = new Set(written.map(({ subscriptionId }) => subscriptionId));
+  const record = written.find(({ subscriptionId }) => subscriptionId === change.subscriptionId);
+  if (record === undefined) throw new Error('the record is among what was written');
+  const untouched = partition.filter(({ subscriptionId }) => !ids.has(subscriptionId));
+  return { ...theCase, record, partition: [...untouched, ...written] };
+}

@@ -1,0 +1,165 @@
+import type { CloseReason, PauseContinuation, RefusalReason } from './decision.ts';
+import type { Instant } from './instant.ts';
+import type { Cents } from './money.ts';
+import { formatMoney } from './money.ts';
+import { nextPeriod } from './next-period.ts';
+import type { PathRules } from './paths.ts';
+import type { BillingStatus, Rail, Subscription } from './subscription.ts';
+import { PAUSE_PENDING_RESUME } from './subscription.ts';
+
+/*
+ * What each thing that happens to a record writes into it. `last_run_date` is not here: whoever stores the change
+ * stamps it.
+ */
+
+/** What the processor told about a charge that it took or declined. */
+export interface Receipt {
+  readonly rail: Rail;
+  readonly confirmationId: string;
+  readonly accountMask: string | null;
+  readonly cardMask: string | null;
+}
+
+/** Reads like `62: insufficient funds`; the code alone, or a general word, where there is no more. */
+export const declineText = (code: string | null, message: string | null): string =>
+  [code, message].filter((part) => part !== null && part !== '').join(': ') || 'declined';
+
+/** An intent is stored before anything is sent. A member who pays by hand has not been tried by us before it succeeds. */
+export function opened<S extends Subscription>(record: S, rules: PathRules, now: Instant): S {
+  return {
+    ...record,
+    ...processOf(record, rules),
+    initialRunDate: rules.automatic ? (record.initialRunDate ?? now) : record.initialRunDate,
+    isPendingDowngrade: rules.automatic ? false : record.isPendingDowngrade,
+  };
+}
+
+export function collected<S extends Subscription>(
+  record: S,
+  rules: PathRules,
+  receipt: Receipt,
+  now: Instant,
+): S {
+  return {
+    ...taken(record, rules, receipt, now),
+    billingStatus: 'COMPLETED',
+    completionDate: now,
+    usioError: '',
+  };
+}
+
+/** Accepted by the bank's network; whether the money comes is known some banking days later. */
+export function sent<S extends Subscription>(record: S, rules: PathRules, receipt: Receipt, now: Instant): S {
+  return { ...taken(record, rules, receipt, now), billingStatus: 'ACHSENT', usioError: '' };
+}
+
+export function declined<S extends Subscription>(
+  record: S,
+  rules: PathRules,
+  transactionId: string,
+  text: string,
+): S {
+  return {
+    ...record,
+    ...processOf(record, rules),
+    billingStatus: declinedStatus(record.billingStatus, rules),
+    transactionId,
+    usioError: text,
+  };
+}
+
+/** No processor was called. Counts as an attempt: the period was tried. */
+export function refused<S extends Subscription>(
+  record: S,
+  rules: PathRules,
+  refusal: { readonly reason: RefusalReason; readonly shortBy: Cents },
+  now: Instant,
+): S {
+  return { ...opened(record, rules, now), billingStatus: 'ERROR', usioError: refusalText(refusal) };
+}
+
+const CLOSED_AS = { cancel: 'CANCELLED', waive: 'WAIVED', 'go-stale': 'STALE' } as const satisfies Record<
+  string,
+  BillingStatus
+>;
+
+export function closed<S extends Subscription>(
+  record: S,
+  rules: PathRules,
+  verdict: keyof typeof CLOSED_AS,
+  now: Instant,
+): S {
+  return { ...record, ...processOf(record, rules), billingStatus: CLOSED_AS[verdict], completionDate: now };
+}
+
+/** Whoever is waived or too old is still a member: their chain goes on. A cancelled one ends. */
+export const closingOpensNextPeriod = (reason: CloseReason): boolean =>
+  reason === 'employee' || reason === 'too-old';
+
+/** The paused period is over; what comes next is paused for a month less, or billed again. */
+export function pauseSkipped<S extends Subscription>(record: S, rules: PathRules, now: Instant): S {
+  return {
+    ...record,
+    ...processOf(record, rules),
+    billingStatus: 'PAUSED_SKIPPED',
+    updatedEvent: 'pause-skipped',
+    completionDate: now,
+  };
+}
+
+export function periodAfterPause(
+  record: Subscription,
+  next: PauseContinuation,
+  partition: readonly Subscription[],
+  now: Instant,
+): Subscription {
+  const period = nextPeriod(record, partition, now);
+  if (next.status === 'SCHEDULED') return { ...period, updatedEvent: 'pause-resume' };
+  return {
+    ...period,
+    billingStatus: 'PAUSED',
+    updatedEvent: record.updatedEvent,
+    pauseDurationMonths: next.monthsLeft,
+  };
+}
+
+function taken<S extends Subscription>(record: S, rules: PathRules, receipt: Receipt, now: Instant): S {
+  return {
+    ...record,
+    ...processOf(record, rules),
+    initialRunDate: record.initialRunDate ?? now,
+    isPendingDowngrade: false,
+    updatedEvent: record.updatedEvent === PAUSE_PENDING_RESUME ? 'pause-resume' : record.updatedEvent,
+    transactionId: receipt.confirmationId,
+    receiptAccountMask: (receipt.rail === 'PINLESS' ? receipt.cardMask : null) ?? receipt.accountMask ?? '',
+    receiptPaymentType: receipt.rail,
+  };
+}
+
+const processOf = (record: Subscription, { process }: PathRules) => ({
+  process: process ?? record.process ?? 'NOT_IDENTIFIED',
+});
+
+/**
+ * A decline leaves the status of a record that was paid for by hand, and of one that somebody else moved on meanwhile
+ * (an account that was closed).
+ */
+function declinedStatus(status: BillingStatus, rules: PathRules): BillingStatus {
+  const isCollectable = status === 'SCHEDULED' || status === 'ERROR';
+  return rules.automatic && isCollectable ? 'ERROR' : status;
+}
+
+function refusalText({
+  reason,
+  shortBy,
+}: {
+  readonly reason: RefusalReason;
+  readonly shortBy: Cents;
+}): string {
+  switch (reason) {
+    case 'no-account':
+      return 'no primary account';
+    case 'balance-too-low':
+      return `balance too low by ${formatMoney(shortBy)}`;
+  }
+}

@@ -1,0 +1,77 @@
+import type { AttemptId, PastAttempt } from '../domain/attempt.ts';
+import type { Facts, Freeze } from '../domain/decision.ts';
+import type { Instant } from '../domain/instant.ts';
+import type { Cents } from '../domain/money.ts';
+import type { Process, Rail, SubscriptionId, UserId } from '../domain/subscription.ts';
+import type { Verdict } from '../domain/verdict.ts';
+import type { Write } from './transaction.ts';
+
+/** Everything that was, or is to be, sent to the processor. Whoever resumes it sends the same again. */
+export interface Attempt {
+  readonly attemptId: AttemptId;
+  readonly subscriptionId: SubscriptionId;
+  readonly userId: UserId;
+  readonly triggerId: string;
+  readonly process: Process;
+  readonly rail: Rail;
+  readonly amount: Cents;
+  /** The account that an ACH entry goes to; a hard return code blocks it. */
+  readonly accountId: string | null;
+  readonly description: string | null;
+  readonly openedAt: Instant;
+}
+
+export interface Resolution {
+  readonly status: 'COMPLETED' | 'ACHSENT' | 'FAILED';
+  readonly at: Instant;
+  readonly confirmationId: string;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+declare const opaque: unique symbol;
+
+/** What is known about a record's attempts, and which version of it that is. */
+export interface RecordState {
+  readonly open: Attempt | null;
+  readonly past: readonly PastAttempt[];
+  readonly [opaque]: 'RecordState';
+}
+
+/** What a decision needs beside the user's records and what the services say, in one read. */
+export interface Background {
+  readonly state: RecordState;
+  readonly freezes: readonly Freeze[];
+  readonly achBlock: string | null;
+  readonly membershipEvent: Facts['membershipEvent'];
+  /** This trigger has considered the record before. */
+  readonly verdict: Verdict | null;
+}
+
+export interface BackgroundQuery {
+  readonly userId: UserId;
+  readonly subscriptionId: SubscriptionId;
+  readonly triggerId: string;
+  readonly accountId: string | null;
+}
+
+/** What goes along with the change of a record, and the state that it leads to: no need to read it again. */
+export interface StateChange {
+  readonly writes: readonly Write[];
+  readonly state: RecordState;
+}
+
+/** The pipeline's own items. What returns writes takes effect with the change that they go along with. */
+export interface PipelineStore {
+  /** Consistent, in one request. */
+  readBackground(query: BackgroundQuery): Promise<Background>;
+  /** Refused if an attempt is open, or if this one was ever opened before. */
+  open(state: RecordState, attempt: Attempt): StateChange;
+  resolve(state: RecordState, resolution: Resolution): StateChange;
+  /** The open attempt is resolved and another one opened: the card has no money, so the account is asked. */
+  replace(state: RecordState, resolution: Resolution, next: Attempt): StateChange;
+  /** A balance too low: an attempt without a charge. */
+  refuse(state: RecordState, refusal: { readonly process: Process; readonly at: Instant }): StateChange;
+  judge(verdict: Verdict): Write;
+  saveVerdict(verdict: Verdict): Promise<void>;
+}

@@ -1,0 +1,58 @@
+import type { UserFacts } from '../domain/decision.ts';
+import type { Cents } from '../domain/money.ts';
+import type { Rail, UserId } from '../domain/subscription.ts';
+
+/*
+ * The services that we call. Each throws a ServiceDownError when it cannot be asked; a plain "there is none" is an
+ * answer, not an error.
+ */
+
+export interface UserService {
+  /** Null: no such user. */
+  get(userId: UserId): Promise<UserFacts | null>;
+}
+
+export interface PrimaryAccount {
+  readonly accountId: string;
+  readonly availableBalance: Cents;
+  readonly hasDebitCard: boolean;
+}
+
+export interface AccountService {
+  /** Null: the user has no primary account. */
+  primary(userId: UserId): Promise<PrimaryAccount | null>;
+}
+
+/** What is asked of the processor. With the same key it must be the same to the letter. */
+export interface ChargeRequest {
+  readonly userId: UserId;
+  readonly kind: 'SUBSCRIPTION' | 'FLOAT' | 'RECURRING';
+  readonly referenceId: string;
+  readonly rail: Rail;
+  readonly amount: Cents;
+  readonly description: string | null;
+}
+
+export interface Payment {
+  readonly confirmationId: string;
+  readonly status: 'COMPLETED' | 'ACHSENT' | 'FAILED';
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly accountMask: string | null;
+  readonly cardMask: string | null;
+}
+
+/**
+ * `unknown` is the answer that never came: the charge may have been made. Only a definite answer retires a key, and a
+ * refusal to take it (`not-taken`) says that nothing happened.
+ */
+export type ChargeAnswer =
+  | { readonly kind: 'answered'; readonly payment: Payment }
+  | { readonly kind: 'not-taken'; readonly retryAfterMs: number }
+  | { readonly kind: 'unknown'; readonly error: Error };
+
+export interface Processor {
+  charge(key: string, request: ChargeRequest): Promise<ChargeAnswer>;
+  /** Null: the processor does not know the key, which proves nothing about a request still on its way. */
+  findByKey(key: string): Promise<Payment | null>;
+}
