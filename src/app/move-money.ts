@@ -65,7 +65,7 @@ async function send(theCase: Case, attempt: Attempt, plan: Charge | null): Promi
   const payment = answer.kind === 'answered' ? sensible(attempt, answer.payment) : null;
   if (payment === null) return leaveUnknown(theCase, attempt);
   const turnToAccount = plan?.fallback === 'ACH' && attempt.rail === 'PINLESS' && isNsf(payment);
-  return turnToAccount ? chargeAccount(theCase, plan, payment) : record(theCase, attempt, payment);
+  return turnToAccount ? chargeAccount(theCase, plan, payment) : recordAnswer(theCase, attempt, payment);
 }
 
 async function post(theCase: Case, attempt: Attempt): Promise<ChargeAnswer> {
@@ -116,7 +116,7 @@ async function chargeAccount(theCase: Case, plan: Charge, decline: Payment): Pro
  * The answer goes down whatever became of the row meanwhile: an account that was closed takes no lock. Then the row is
  * read again and the money recorded on it as it is now, without another period.
  */
-async function record(theCase: Case, attempt: Attempt, payment: Payment): Promise<Verdict> {
+export async function recordAnswer(theCase: Case, attempt: Attempt, payment: Payment): Promise<Verdict> {
   let current = theCase;
   for (let merges = 0; ; merges += 1) {
     try {

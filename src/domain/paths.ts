@@ -62,3 +62,7 @@ export const PATHS: Record<Path, PathRules> = {
   },
   STALE: { ...RUN, collects: ['ERROR'], onlyCloses: true },
 };
+
+/** The rules under which an attempt was made, from what it wrote into `process`. */
+export const rulesOf = (process: Process): PathRules =>
+  Object.values(PATHS).find((rules) => rules.process === process) ?? { ...RUN, process };

@@ -4,6 +4,7 @@ import type { Instant } from '../domain/instant.ts';
 import type { Cents } from '../domain/money.ts';
 import type { Process, Rail, SubscriptionId, UserId } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
+import type { PageKey } from './subscriptions.ts';
 import type { Write } from './transaction.ts';
 
 /** Everything that was, or is to be, sent to the processor. Whoever resumes it sends the same again. */
@@ -55,6 +56,11 @@ export interface BackgroundQuery {
   readonly accountId: string | null;
 }
 
+export interface OpenAttemptPage {
+  readonly attempts: readonly Attempt[];
+  readonly nextKey: PageKey | null;
+}
+
 /** What goes along with the change of a record, and the state that it leads to: no need to read it again. */
 export interface StateChange {
   readonly writes: readonly Write[];
@@ -72,6 +78,10 @@ export interface PipelineStore {
   replace(state: RecordState, resolution: Resolution, next: Attempt): StateChange;
   /** A balance too low: an attempt without a charge. */
   refuse(state: RecordState, refusal: { readonly process: Process; readonly at: Instant }): StateChange;
+  /** The janitor asked in vain; the state says when it asks next. */
+  askAgainLater(state: RecordState): Promise<void>;
+  /** Attempts that are open and due to be asked about. Eventually consistent: look again under the lock. */
+  openAttempts(asOf: Instant, key: PageKey | null): Promise<OpenAttemptPage>;
   judge(verdict: Verdict): Write;
   saveVerdict(verdict: Verdict): Promise<void>;
 }

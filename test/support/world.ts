@@ -65,7 +65,7 @@ export async function world(): Promise<World> {
       table: store.tables.pipeline,
       timer: systemTimer,
       random: Math.random,
-      firstCheckMs: 300_000,
+      checkDelaysMs: [300_000, 3_600_000, 86_400_000],
     }),
     users: new HttpUserService(http('user service')),
     accounts: new HttpAccountService(http('transactions service')),

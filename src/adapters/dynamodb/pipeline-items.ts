@@ -3,7 +3,7 @@ import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { z } from 'zod';
 import type { AttemptId, PastAttempt } from '../../domain/attempt.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { formatInstant, msOf, parseInstant, plusDays } from '../../domain/instant.ts';
+import { formatInstant, msOf, sortableText, parseInstant, plusDays } from '../../domain/instant.ts';
 import type { Cents } from '../../domain/money.ts';
 import { formatMoney, parseMoney } from '../../domain/money.ts';
 import type { SubscriptionId, UserId } from '../../domain/subscription.ts';
@@ -11,6 +11,7 @@ import { PROCESSES, RAILS } from '../../domain/subscription.ts';
 import type { Verdict } from '../../domain/verdict.ts';
 import { VERDICTS } from '../../domain/verdict.ts';
 import { MalformedRowError } from '../../errors.ts';
+import type { FreezeOrder, FreezeTarget } from '../../ports/freezes.ts';
 import type { Attempt, Resolution } from '../../ports/pipeline.ts';
 import type { RawItem } from './raw-item.ts';
 
@@ -23,15 +24,33 @@ export const keys = {
   state: (id: SubscriptionId) => ({ pk: `SUB#${id}`, sk: 'STATE' }),
   attempt: (id: SubscriptionId, attempt: AttemptId) => ({ pk: `SUB#${id}`, sk: `ATTEMPT#${attempt}` }),
   verdict: (id: SubscriptionId, triggerId: string) => ({ pk: `SUB#${id}`, sk: `VERDICT#${triggerId}` }),
-  freeze: (scope: string) => ({ pk: `FREEZE#${scope}`, sk: 'FREEZE' }),
+  /** One item for each thing that can be frozen, so that a decision finds those that concern it by their keys. */
+  freeze: (target: FreezeTarget) => ({ pk: `FREEZE#${frozenThing(target)}`, sk: 'FREEZE' }),
+  /** The same once more in one place, for people to list. */
+  freezeList: (target: FreezeTarget) => ({ pk: 'FREEZES', sk: frozenThing(target) }),
+  freezeLog: (target: FreezeTarget, at: Instant, action: FreezeAction) => ({
+    pk: 'FREEZE_LOG',
+    sk: `${sortableText(at)}#${frozenThing(target)}#${action}`,
+  }),
   achBlock: (accountId: string) => ({ pk: `ACCOUNT#${accountId}`, sk: 'ACH_BLOCK' }),
   membership: (userId: UserId) => ({ pk: `USER#${userId}`, sk: 'MEMBERSHIP' }),
 } as const;
 
+export type FreezeAction = 'frozen' | 'lifted';
+
+function frozenThing(target: FreezeTarget): string {
+  return target.scope === 'user' ? `USER#${target.userId}` : target.scope;
+}
+
 export type PipelineKey = { readonly pk: string; readonly sk: string };
 
-/** A run has so many parts to read its verdicts from, so that one busy run is not one busy partition. */
-const TRIGGER_PARTS = 8;
+/** Sparse: what needs somebody's attention, by when. */
+export const DUE_LIST_INDEX = 'due-index';
+/** What a run, request or signal came to, record by record. */
+export const TRIGGER_INDEX = 'trigger-index';
+
+/** Lists are spread over so many parts, so that one busy list is not one busy partition. */
+const PARTS = 8;
 const VERDICT_DAYS = 90;
 
 const instant = z.codec(z.string(), z.custom<Instant>(), {
@@ -85,6 +104,8 @@ const past = z.object({
 const state = z.object({
   revision: z.int(),
   open: attempt.nullable(),
+  /** How often the janitor has asked about the open attempt in vain. */
+  checks: z.int(),
   past: z.array(past),
 });
 
@@ -103,21 +124,30 @@ const verdict = z.object({
   until: instant.nullable(),
 }) satisfies z.ZodType<Verdict>;
 
-const freeze = z.object({ until: instant.nullable() });
+const freeze = z.object({
+  scope: z.enum(['global', 'user', ...RAILS]),
+  userId: userId.optional(),
+  reason: z.string(),
+  who: z.string(),
+  at: instant,
+  until: instant.nullable(),
+});
+const freezeLogEntry = freeze.extend({ action: z.enum(['frozen', 'lifted']) });
 const achBlock = z.object({ returnCode: z.string() });
 const membership = z.object({ unapplied: z.int(), quarantined: z.int() });
 
-export type StateContent = {
+export interface StateContent {
   readonly revision: number;
   readonly open: Attempt | null;
+  readonly checks: number;
   readonly past: readonly PastAttempt[];
-};
+}
 
 export const items = {
   state: {
     read: (item: RawItem): StateContent => read(state, item) as StateContent,
     write: (id: SubscriptionId, content: StateContent, due: Due | null): RawItem =>
-      write(state, content as z.output<typeof state>, { ...keys.state(id), ...dueAttributes(due) }),
+      write(state, content as z.output<typeof state>, { ...keys.state(id), ...dueAttributes(id, due) }),
   },
   attempt: {
     read: (item: RawItem): Attempt & { resolution: Resolution | null } => read(attemptRecord, item),
@@ -129,14 +159,30 @@ export const items = {
     write: (content: Verdict): RawItem =>
       write(verdict, content, {
         ...keys.verdict(content.subscriptionId, content.triggerId),
-        triggerPart: triggerPart(content.triggerId, content.subscriptionId),
+        triggerPart: partOf(content.triggerId, content.subscriptionId),
         expires_at: Math.floor(msOf(plusDays(content.at, VERDICT_DAYS)) / 1000),
       }),
   },
-  freeze: { read: (item: RawItem) => read(freeze, item) },
+  freeze: {
+    read: (item: RawItem): FreezeOrder => orderOf(read(freeze, item)),
+    write: (order: FreezeOrder, key: PipelineKey): RawItem =>
+      write(freeze, { ...order, ...order.target }, key),
+    writeLog: (order: FreezeOrder, action: FreezeAction): RawItem =>
+      write(
+        freezeLogEntry,
+        { ...order, ...order.target, action },
+        keys.freezeLog(order.target, order.at, action),
+      ),
+  },
   achBlock: { read: (item: RawItem) => read(achBlock, item) },
   membership: { read: (item: RawItem) => read(membership, item) },
 } as const;
+
+function orderOf({ scope, userId: id, ...order }: z.output<typeof freeze>): FreezeOrder {
+  if (scope !== 'user') return { ...order, target: { scope } };
+  if (id === undefined) throw new MalformedRowError('a freeze of a user names no user');
+  return { ...order, target: { scope, userId: id } };
+}
 
 /** An entry in a list of things to look at, and when. Sparse: an item without it is in no list. */
 export interface Due {
@@ -144,14 +190,15 @@ export interface Due {
   readonly at: Instant;
 }
 
-const dueAttributes = (due: Due | null) =>
-  due === null ? {} : { dueList: due.list, dueAt: formatInstant(due.at) };
+const dueAttributes = (id: SubscriptionId, due: Due | null) =>
+  due === null ? {} : { dueList: partOf(due.list, id), dueAt: sortableText(due.at) };
 
-export const triggerParts = (triggerId: string): string[] =>
-  Array.from({ length: TRIGGER_PARTS }, (_, part) => `${triggerId}#${part}`);
+/** All parts of a list, or of a trigger's verdicts. */
+export const partsOfList = (list: string): string[] =>
+  Array.from({ length: PARTS }, (_, part) => `${list}#${part}`);
 
-const triggerPart = (triggerId: string, id: SubscriptionId): string =>
-  `${triggerId}#${createHash('sha256').update(id).digest().readUInt8(0) % TRIGGER_PARTS}`;
+const partOf = (list: string, id: SubscriptionId): string =>
+  `${list}#${createHash('sha256').update(id).digest().readUInt8(0) % PARTS}`;
 
 function read<T>(schema: z.ZodType<T>, item: RawItem): T {
   const result = schema.safeParse(unmarshall(item));

@@ -1,10 +1,10 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { BatchGetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { BatchGetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { PastAttempt } from '../../domain/attempt.ts';
 import type { Facts, Freeze } from '../../domain/decision.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { plusMs } from '../../domain/instant.ts';
+import { plusMs, sortableText } from '../../domain/instant.ts';
 import type { SubscriptionId } from '../../domain/subscription.ts';
 import { RAILS } from '../../domain/subscription.ts';
 import type { Verdict } from '../../domain/verdict.ts';
@@ -13,17 +13,20 @@ import type {
   Attempt,
   Background,
   BackgroundQuery,
+  OpenAttemptPage,
   PipelineStore,
   RecordState,
   Resolution,
   StateChange,
 } from '../../ports/pipeline.ts';
+import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Timer } from '../../ports/timer.ts';
 import type { Write } from '../../ports/transaction.ts';
 import type { Condition } from './conditions.ts';
 import { rowIsNew } from './conditions.ts';
 import type { Due, PipelineKey, StateContent } from './pipeline-items.ts';
-import { items, keys } from './pipeline-items.ts';
+import { DUE_LIST_INDEX, items, keys, partsOfList } from './pipeline-items.ts';
+import { fromPageKey, toPageKey } from './query.ts';
 import type { RawItem } from './raw-item.ts';
 import { asWrite } from './transaction.ts';
 
@@ -32,8 +35,8 @@ export interface PipelineOptions {
   readonly table: string;
   readonly timer: Timer;
   readonly random: () => number;
-  /** When the janitor first asks about an attempt that stayed open. */
-  readonly firstCheckMs: number;
+  /** When the janitor asks about an attempt that stayed open: after its opening, then again each time the last. */
+  readonly checkDelaysMs: readonly [number, ...number[]];
 }
 
 export const OPEN_ATTEMPTS = 'open-attempts';
@@ -66,13 +69,13 @@ export class DynamoPipeline implements PipelineStore {
     triggerId,
     accountId,
   }: BackgroundQuery): Promise<Background> {
-    const freezes = (['global', ...RAILS] as const).map((scope) => ({ scope, key: keys.freeze(scope) }));
-    const userFreeze = { scope: 'user' as const, key: keys.freeze(`USER#${userId}`) };
+    const everybody = (['global', ...RAILS] as const).map((scope) => keys.freeze({ scope }));
+    const freezeKeys = [...everybody, keys.freeze({ scope: 'user', userId })];
     const stateKey = keys.state(subscriptionId);
     const verdictKey = keys.verdict(subscriptionId, triggerId);
     const membershipKey = keys.membership(userId);
     const blockKey = accountId === null ? null : keys.achBlock(accountId);
-    const wanted = [...freezes.map(({ key }) => key), userFreeze.key, stateKey, verdictKey, membershipKey];
+    const wanted = [...freezeKeys, stateKey, verdictKey, membershipKey];
     const found = await this.batchGet(blockKey === null ? wanted : [...wanted, blockKey]);
     const item = (key: PipelineKey): RawItem | undefined => found.get(`${key.pk}\n${key.sk}`);
 
@@ -81,12 +84,14 @@ export class DynamoPipeline implements PipelineStore {
     const block = blockKey === null ? undefined : item(blockKey);
     return {
       state: stateOf({
-        ...(state === undefined ? { revision: 0, open: null, past: [] } : items.state.read(state)),
+        ...(state === undefined ? { revision: 0, open: null, checks: 0, past: [] } : items.state.read(state)),
         subscriptionId,
       }),
-      freezes: [...freezes, userFreeze].flatMap(({ scope, key }): Freeze[] => {
+      freezes: freezeKeys.flatMap((key): Freeze[] => {
         const freeze = item(key);
-        return freeze === undefined ? [] : [{ scope, until: items.freeze.read(freeze).until }];
+        if (freeze === undefined) return [];
+        const { target, until } = items.freeze.read(freeze);
+        return [{ scope: target.scope, until }];
       }),
       achBlock: block === undefined ? null : items.achBlock.read(block).returnCode,
       membershipEvent: membershipEvent(item(membershipKey)),
@@ -98,21 +103,21 @@ export class DynamoPipeline implements PipelineStore {
     const before = contentOf(state);
     if (before.open !== null)
       throw new Error(`attempt ${before.open.attemptId} is open: another may not begin`);
-    const next = { ...before, open: attempt };
+    const next = { ...before, open: attempt, checks: 0 };
     return this.change(before, next, [this.opening(attempt)]);
   }
 
   resolve(state: RecordState, resolution: Resolution): StateChange {
     const before = contentOf(state);
     const open = openAttempt(before);
-    const next = { ...before, open: null, past: [...before.past, pastOf(open, resolution)] };
+    const next = { ...before, open: null, checks: 0, past: [...before.past, pastOf(open, resolution)] };
     return this.change(before, next, [this.resolution(open, resolution)]);
   }
 
   replace(state: RecordState, resolution: Resolution, attempt: Attempt): StateChange {
     const before = contentOf(state);
     const open = openAttempt(before);
-    const next = { ...before, open: attempt, past: [...before.past, pastOf(open, resolution)] };
+    const next = { ...before, open: attempt, checks: 0, past: [...before.past, pastOf(open, resolution)] };
     return this.change(before, next, [this.resolution(open, resolution), this.opening(attempt)]);
   }
 
@@ -123,6 +128,39 @@ export class DynamoPipeline implements PipelineStore {
     const before = contentOf(state);
     const past: PastAttempt = { process, at, rail: null, result: 'REFUSED' };
     return this.change(before, { ...before, past: [...before.past, past] }, []);
+  }
+
+  /** Unfenced: it changes nothing but when to ask again, and only if nobody changed the state. */
+  async askAgainLater(state: RecordState): Promise<void> {
+    const before = contentOf(state);
+    const { subscriptionId, ...content } = {
+      ...before,
+      revision: before.revision + 1,
+      checks: before.checks + 1,
+    };
+    const Item = items.state.write(subscriptionId, content, this.dueOf(content));
+    await this.options.client.send(
+      new PutItemCommand({ TableName: this.options.table, Item, ...hasRevision(before.revision) }),
+    );
+  }
+
+  async openAttempts(asOf: Instant, key: PageKey | null): Promise<OpenAttemptPage> {
+    const [part = 0, start = null] = key === null ? [] : (JSON.parse(key) as [number, PageKey | null]);
+    const lists = partsOfList(OPEN_ATTEMPTS);
+    const { Items = [], LastEvaluatedKey } = await this.options.client.send(
+      new QueryCommand({
+        TableName: this.options.table,
+        IndexName: DUE_LIST_INDEX,
+        KeyConditionExpression: 'dueList = :list AND dueAt <= :now',
+        ExpressionAttributeValues: { ':list': { S: lists[part] ?? '' }, ':now': { S: sortableText(asOf) } },
+        Limit: 100,
+        ...(start === null ? {} : { ExclusiveStartKey: fromPageKey(start) }),
+      }),
+    );
+    const attempts = Items.flatMap((item) => items.state.read(item).open ?? []);
+    const next = toPageKey(LastEvaluatedKey);
+    const more = next !== null ? [part, next] : part + 1 < lists.length ? [part + 1, null] : null;
+    return { attempts, nextKey: more === null ? null : (JSON.stringify(more) as PageKey) };
   }
 
   judge(verdict: Verdict): Write {
@@ -151,16 +189,18 @@ export class DynamoPipeline implements PipelineStore {
   /** Only the holder of the user's lock writes a state, but a stale one must not undo what its successor wrote. */
   private change(before: ReadState, after: ReadState, writes: readonly Write[]): StateChange {
     const { subscriptionId, ...content } = { ...after, revision: before.revision + 1 };
-    const item = items.state.write(subscriptionId, content, this.dueOf(content.open));
+    const item = items.state.write(subscriptionId, content, this.dueOf(content));
     const condition = before.revision === 0 ? rowIsNew('pk') : hasRevision(before.revision);
     const state = this.put(item, condition, `the attempts of ${subscriptionId} changed meanwhile`);
     return { state: stateOf({ ...content, subscriptionId }), writes: [...writes, state] };
   }
 
-  private dueOf(open: Attempt | null): Due | null {
-    return open === null
-      ? null
-      : { list: OPEN_ATTEMPTS, at: plusMs(open.openedAt, this.options.firstCheckMs) };
+  private dueOf({ open, checks }: StateContent): Due | null {
+    if (open === null) return null;
+    const delays = this.options.checkDelaysMs;
+    const repeated = Math.max(0, checks - delays.length + 1) * (delays.at(-1) ?? 0);
+    const afterMs = (delays[Math.min(checks, delays.length - 1)] ?? 0) + repeated;
+    return { list: OPEN_ATTEMPTS, at: plusMs(open.openedAt, afterMs) };
   }
 
   private put(item: RawItem, condition: Condition, refusal: string): Write {

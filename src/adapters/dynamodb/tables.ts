@@ -15,6 +15,7 @@ import {
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
+import { DUE_LIST_INDEX, TRIGGER_INDEX } from './pipeline-items.ts';
 import { DUE_INDEX, ID_INDEX, STATUS_INDEX } from './subscriptions.ts';
 
 export interface TableNames {
@@ -58,7 +59,15 @@ export const tableDefinitions = (names: TableNames): readonly TableDefinition[] 
     indexes: [{ name: ID_INDEX, key: ['subscription_id'] }],
   },
   { name: names.locks, key: ['PartitionKey'], indexes: [], ttl: 'deleteOn' },
-  { name: names.pipeline, key: ['pk', 'sk'], indexes: [], ttl: 'expires_at' },
+  {
+    name: names.pipeline,
+    key: ['pk', 'sk'],
+    indexes: [
+      { name: DUE_LIST_INDEX, key: ['dueList', 'dueAt'] },
+      { name: TRIGGER_INDEX, key: ['triggerPart', 'pk'] },
+    ],
+    ttl: 'expires_at',
+  },
 ];
 
 /** One finding about a table: what was done, what is there, or what is wrong and how to mend it. */

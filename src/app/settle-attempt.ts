@@ -1,0 +1,74 @@
+import type { Instant } from '../domain/instant.ts';
+import { plusMs } from '../domain/instant.ts';
+import { rulesOf } from '../domain/paths.ts';
+import type { Verdict } from '../domain/verdict.ts';
+import type { Lock } from '../ports/lock.ts';
+import { subscriptionLockKey } from '../ports/lock.ts';
+import type { Attempt } from '../ports/pipeline.ts';
+import type { Payment } from '../ports/services.ts';
+import type { Case, CollectDependencies } from './collection-case.ts';
+import { recordAnswer } from './move-money.ts';
+
+export interface JanitorPolicy {
+  /** How long an attempt may stay open before it is given up. Longer than any processor keeps a request under way. */
+  readonly abandonAfterMs: number;
+}
+
+export type Settlement =
+  { readonly settled: Verdict } | { readonly left: 'busy' | 'resolved-meanwhile' | 'no-word-yet' };
+
+/**
+ * Asks the processor what became of an attempt whose answer was lost. Only its word ends the attempt; that it does not
+ * know the key proves nothing, until so much time has passed that nothing can still be on its way.
+ */
+export async function settleAttempt(
+  dependencies: CollectDependencies,
+  janitor: JanitorPolicy,
+  { userId, subscriptionId, attemptId }: Pick<Attempt, 'userId' | 'subscriptionId' | 'attemptId'>,
+): Promise<Settlement> {
+  const acquired = await dependencies.locks.acquire(subscriptionLockKey(userId));
+  if ('busy' in acquired) return { left: 'busy' };
+  try {
+    const open = await openCase(dependencies, { userId, subscriptionId }, acquired.lock);
+    if (open?.attempt.attemptId !== attemptId) return { left: 'resolved-meanwhile' };
+    const payment = await dependencies.processor.findByKey(attemptId);
+    const word = payment ?? givenUp(open.attempt, janitor, dependencies.clock.now());
+    if (word !== null) return { settled: await recordAnswer(open.theCase, open.attempt, word) };
+    await dependencies.pipeline.askAgainLater(open.theCase.state);
+    return { left: 'no-word-yet' };
+  } finally {
+    await acquired.lock.release();
+  }
+}
+
+async function openCase(
+  dependencies: CollectDependencies,
+  ids: Pick<Attempt, 'userId' | 'subscriptionId'>,
+  lock: Lock,
+): Promise<{ theCase: Case; attempt: Attempt } | null> {
+  const { subscriptions: partition } = await dependencies.subscriptions.listByUserID(ids.userId);
+  const { state } = await dependencies.pipeline.readBackground({ ...ids, triggerId: '', accountId: null });
+  const record = partition.find(({ subscriptionId }) => subscriptionId === ids.subscriptionId);
+  const { open: attempt } = state;
+  if (attempt === null) return null;
+  if (record === undefined) throw new Error(`record ${ids.subscriptionId} is gone while its attempt is open`);
+  const now = dependencies.clock.now();
+  const { triggerId } = attempt;
+  const rules = rulesOf(attempt.process);
+  return {
+    attempt,
+    theCase: { dependencies, triggerId, rules, lock, record, partition, state, account: null, now },
+  };
+}
+
+function givenUp({ openedAt }: Attempt, { abandonAfterMs }: JanitorPolicy, now: Instant): Payment | null {
+  if (now < plusMs(openedAt, abandonAfterMs)) return null;
+  return {
+    confirmationId: '',
+    status: 'FAILED',
+    errorCode: 'abandoned',
+    errorMessage: 'the processor never knew of it',
+    accountMask: null,
+    cardMask: null,
+  };
+}
