@@ -1,5 +1,5 @@
 import { v5 as uuidV5 } from 'uuid';
-import { billingInstant, billingPeriod } from '../domain/billing-dates.ts';
+import { billingInstant } from '../domain/billing-dates.ts';
 import type { CalendarDate } from '../domain/calendar-date.ts';
 import {
   FRIDAY,
@@ -14,6 +14,7 @@ import {
 import type { Instant } from '../domain/instant.ts';
 import { nextStamp, plusDays, plusMs } from '../domain/instant.ts';
 import { cents } from '../domain/money.ts';
+import { newRecord } from '../domain/new-record.ts';
 import { nextPeriod } from '../domain/next-period.ts';
 import type { Subscription, SubscriptionId, UserId } from '../domain/subscription.ts';
 import { PENDING_CANCELLATION } from '../domain/subscription.ts';
@@ -110,29 +111,17 @@ function currentDate(plan: Plan, situation: Situation, index: number, now: Insta
 
 function blank(userId: UserId, plan: Plan, date: CalendarDate): Subscription {
   const billingDate = billingInstant(date);
-  return {
+  return newRecord({
     userId,
-    billingDate,
     subscriptionId: uuidV5(`${userId}/${date}`, NAMESPACE) as SubscriptionId,
+    billingDate,
     billingAmount: cents(plan.amount),
-    billingStatus: 'SCHEDULED',
-    billingPeriod: billingPeriod(billingDate),
-    transactionId: '',
-    usioError: '',
-    initialRunDate: null,
-    completionDate: null,
-    lastRunDate: null,
-    createdDate: plusDays(billingDate, -28),
-    process: 'INITIAL',
-    updatedEvent: '',
     term: plan.term,
-    receiptAccountMask: '',
-    receiptTierName: plan.tier === null ? '' : plan.tier.join(':'),
-    receiptPaymentType: '',
     billingWeek: plan.friday ? Math.ceil(partsOf(date).day / 7) : null,
-    pauseDurationMonths: 0,
-    isPendingDowngrade: false,
-  };
+    receiptTierName: plan.tier === null ? '' : plan.tier.join(':'),
+    process: 'INITIAL',
+    createdDate: plusDays(billingDate, -28),
+  });
 }
 
 /** The period before, paid by card. */

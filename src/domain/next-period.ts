@@ -1,6 +1,7 @@
 import { v5 as uuidV5 } from 'uuid';
-import { anchorDayOf, billingPeriod, nextBillingDate } from './billing-dates.ts';
+import { anchorDayOf, nextBillingDate } from './billing-dates.ts';
 import type { Instant } from './instant.ts';
+import { newRecord } from './new-record.ts';
 import type { Subscription, SubscriptionId } from './subscription.ts';
 
 /** Our own name space, so that a successor's id cannot meet an id made elsewhere. */
@@ -30,30 +31,17 @@ export function nextPeriod(
     record.billingDate,
     partition.map((other) => other.billingDate),
   );
-  const billingDate = nextFreeDate(record, anchor, partition);
-  return {
+  return newRecord({
     userId: record.userId,
-    billingDate,
     subscriptionId: successorId(record.subscriptionId),
+    billingDate: nextFreeDate(record, anchor, partition),
     billingAmount: record.billingAmount,
-    billingStatus: 'SCHEDULED',
-    billingPeriod: billingPeriod(billingDate),
-    transactionId: '',
-    usioError: '',
-    initialRunDate: null,
-    completionDate: null,
-    lastRunDate: null,
-    createdDate: now,
-    process: record.process,
-    updatedEvent: '',
     term: record.term,
-    receiptAccountMask: '',
-    receiptTierName: record.receiptTierName,
-    receiptPaymentType: '',
     billingWeek: record.billingWeek,
-    pauseDurationMonths: 0,
-    isPendingDowngrade: false,
-  };
+    receiptTierName: record.receiptTierName,
+    process: record.process,
+    createdDate: now,
+  });
 }
 
 /** A period whose instant is taken was dealt with before (cancelled, say): the next one to bill comes after it. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { AttemptId, OpenAttempt, PastAttempt } from '../../src/domain/attempt.ts';
 import type { AccountFacts, Facts, Freeze, UserFacts } from '../../src/domain/decision.ts';
 import type { Instant } from '../../src/domain/instant.ts';
-import { parseInstant } from '../../src/domain/instant.ts';
+import { at } from './records.ts';
 import type { Cents } from '../../src/domain/money.ts';
 import type { Path } from '../../src/domain/paths.ts';
 import { PATH_NAMES } from '../../src/domain/paths.ts';
@@ -12,13 +12,6 @@ import { BILLING_STATUSES, PROCESSES, RAILS, TERMS } from '../../src/domain/subs
 
 export const NANOS_PER_HOUR = 3_600_000_000_000n;
 export const NANOS_PER_DAY = 24n * NANOS_PER_HOUR;
-
-/** An instant from its text; a typing error in a test stops the test. */
-export function at(text: string): Instant {
-  const instant = parseInstant(text);
-  if (instant === null) throw new Error(`not an instant: ${text}`);
-  return instant;
-}
 
 /** Everything that Go can write with four digits for the year, and that is not its word for "unset". */
 export const FIRST_INSTANT = -62_135_596_800_000_000_000n as Instant; // 0001-01-01T00:00:00Z

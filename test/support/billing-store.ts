@@ -14,22 +14,13 @@ import type { TableDefinition, TableNames } from '../../src/adapters/dynamodb/ta
 import { ensureTable, tableDefinitions } from '../../src/adapters/dynamodb/tables.ts';
 import { Transactor } from '../../src/adapters/dynamodb/transaction.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
-import type { Instant } from '../../src/domain/instant.ts';
-import { parseInstant } from '../../src/domain/instant.ts';
-import { cents } from '../../src/domain/money.ts';
-import type { Subscription, SubscriptionId, UserId } from '../../src/domain/subscription.ts';
 import type { Fence } from '../../src/ports/lock.ts';
 import { subscriptionLockKey } from '../../src/ports/lock.ts';
 import type { ChangeContext } from '../../src/ports/subscriptions.ts';
 import { sharedStack } from './stack.ts';
+import { at } from './records.ts';
 
 export type Item = Record<string, AttributeValue>;
-
-export const at = (text: string): Instant => {
-  const instant = parseInstant(text);
-  if (instant === null) throw new Error(`not an instant: ${text}`);
-  return instant;
-};
 
 /** Real tables of a test's own, the repositories on them, and a look behind them. */
 export interface BillingStore {
@@ -147,30 +138,3 @@ const oldIndexesOnly = (definition: TableDefinition): TableDefinition => ({
   ...definition,
   indexes: definition.indexes.filter(({ added }) => added !== true),
 });
-
-export function subscription(overrides: Partial<Subscription> = {}): Subscription {
-  return {
-    userId: 'user-1' as UserId,
-    billingDate: at('2026-11-16T06:00:00Z'),
-    subscriptionId: randomUUID() as SubscriptionId,
-    billingAmount: cents(499),
-    billingStatus: 'SCHEDULED',
-    billingPeriod: '11/2026',
-    transactionId: '',
-    usioError: '',
-    initialRunDate: null,
-    completionDate: null,
-    lastRunDate: null,
-    createdDate: at('2026-10-16T06:00:00Z'),
-    process: 'INITIAL',
-    updatedEvent: '',
-    term: 'MONTHLY',
-    receiptAccountMask: '',
-    receiptTierName: '',
-    receiptPaymentType: '',
-    billingWeek: null,
-    pauseDurationMonths: 0,
-    isPendingDowngrade: false,
-    ...overrides,
-  };
-}

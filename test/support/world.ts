@@ -16,9 +16,10 @@ import type { Subscription, UserId } from '../../src/domain/subscription.ts';
 import type { Verdict } from '../../src/domain/verdict.ts';
 import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
 import type { OnStep } from '../../src/ports/steps.ts';
-import { at, billingStore, subscription } from './billing-store.ts';
+import { billingStore } from './billing-store.ts';
 import type { BillingStore } from './billing-store.ts';
 import { startSandbox } from './sandbox.ts';
+import { at, subscription } from './records.ts';
 
 export interface LedgerEntry {
   readonly type: string;

@@ -9,8 +9,9 @@ import type { Lock, LockClient, Sighting } from '../../../src/ports/lock.ts';
 import { subscriptionLockKey } from '../../../src/ports/lock.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
-import { billingStore, subscription } from '../../support/billing-store.ts';
+import { billingStore } from '../../support/billing-store.ts';
 import { injectFaults } from '../../support/dynamo-faults.ts';
+import { subscription } from '../../support/records.ts';
 
 /** The real lock and the real repository together: what a stale worker can and cannot do. */
 let store: BillingStore;

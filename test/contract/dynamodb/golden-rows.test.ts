@@ -4,7 +4,8 @@ import type { Subscription } from '../../../src/domain/subscription.ts';
 import type { Cause } from '../../../src/domain/transitions.ts';
 import golden from '../../golden/billing-rows-written-by-go.json' with { type: 'json' };
 import type { BillingStore, Item } from '../../support/billing-store.ts';
-import { at, billingStore } from '../../support/billing-store.ts';
+import { billingStore } from '../../support/billing-store.ts';
+import { at } from '../../support/records.ts';
 
 let store: BillingStore;
 

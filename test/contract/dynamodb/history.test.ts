@@ -6,7 +6,8 @@ import type { SubscriptionId, UserId } from '../../../src/domain/subscription.ts
 import { LockLostError, RecordChangedError } from '../../../src/errors.ts';
 import type { HistoryEntry } from '../../../src/ports/subscriptions.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
-import { at, billingStore, subscription } from '../../support/billing-store.ts';
+import { billingStore } from '../../support/billing-store.ts';
+import { at, subscription } from '../../support/records.ts';
 
 let store: BillingStore;
 

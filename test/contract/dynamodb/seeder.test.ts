@@ -5,8 +5,9 @@ import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { plusDays } from '../../../src/domain/instant.ts';
 import type { UserId } from '../../../src/domain/subscription.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
-import { at, billingStore, subscription } from '../../support/billing-store.ts';
+import { billingStore } from '../../support/billing-store.ts';
 import { injectFaults } from '../../support/dynamo-faults.ts';
+import { at, subscription } from '../../support/records.ts';
 
 let store: BillingStore;
 let seeder: DynamoSeeder;

@@ -12,8 +12,9 @@ import {
 import type { Fence } from '../../../src/ports/lock.ts';
 import type { PageKey, StoredSubscription, SubscriptionPage } from '../../../src/ports/subscriptions.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
-import { at, billingStore, subscription } from '../../support/billing-store.ts';
+import { billingStore } from '../../support/billing-store.ts';
 import { injectFaults } from '../../support/dynamo-faults.ts';
+import { at, subscription } from '../../support/records.ts';
 
 let store: BillingStore;
 let userId: UserId;

@@ -9,7 +9,7 @@ import type { Fence } from '../../../src/ports/lock.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { Write } from '../../../src/ports/transaction.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
-import { billingStore, subscription } from '../../support/billing-store.ts';
+import { billingStore } from '../../support/billing-store.ts';
 import type { Fault, Faults } from '../../support/dynamo-faults.ts';
 import {
   cancelled,
@@ -23,6 +23,7 @@ import {
   throttled,
   timedOut,
 } from '../../support/dynamo-faults.ts';
+import { subscription } from '../../support/records.ts';
 
 const TRANSACTION = 'TransactWriteItemsCommand';
 

@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant, plusDays } from '../../../src/domain/instant.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import { ProcessorBusyError } from '../../../src/errors.ts';
-import { at } from '../../support/billing-store.ts';
 import { injectFaults } from '../../support/dynamo-faults.ts';
 import type { World } from '../../support/world.ts';
 import { debits, world } from '../../support/world.ts';
+import { at } from '../../support/records.ts';
 
 let here: World;
 

@@ -5,10 +5,10 @@ import { settleAttempt } from '../../../src/app/settle-attempt.ts';
 import { plusMs } from '../../../src/domain/instant.ts';
 import type { Attempt } from '../../../src/ports/pipeline.ts';
 import type { PageKey, StoredSubscription } from '../../../src/ports/subscriptions.ts';
-import { at } from '../../support/billing-store.ts';
 import { eventually } from '../../support/processes.ts';
 import type { World } from '../../support/world.ts';
 import { debits, world } from '../../support/world.ts';
+import { at } from '../../support/records.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -4,7 +4,7 @@ import { demoMember } from '../../../src/demo/population.ts';
 import { seedDemo } from '../../../src/demo/seed.ts';
 import { FRIDAY, dateOf, partsOf, weekday } from '../../../src/domain/calendar-date.ts';
 import { formatInstant } from '../../../src/domain/instant.ts';
-import { at } from '../../support/arbitraries.ts';
+import { at } from '../../support/records.ts';
 
 const MOMENTS = [
   '2026-11-16T03:00:00Z',

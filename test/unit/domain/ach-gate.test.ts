@@ -5,7 +5,8 @@ import { achGate } from '../../../src/domain/ach/gate.ts';
 import type { PastAttempt } from '../../../src/domain/attempt.ts';
 import type { CalendarDate } from '../../../src/domain/calendar-date.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
-import { at, pastAttempts, policies } from '../../support/arbitraries.ts';
+import { pastAttempts, policies } from '../../support/arbitraries.ts';
+import { at } from '../../support/records.ts';
 
 const ACCOUNT: AchTarget = { accountId: 'acc-1', achBlock: null };
 const FRESH = { open: true, representment: false };

@@ -10,7 +10,7 @@ import {
 } from '../../../src/domain/bank-calendar.ts';
 import type { CalendarDate } from '../../../src/domain/calendar-date.ts';
 import type { Instant } from '../../../src/domain/instant.ts';
-import { at } from '../../support/arbitraries.ts';
+import { at } from '../../support/records.ts';
 
 /** The weekdays on which the Federal Reserve Banks are closed, as their yearly lists have it. */
 const CLOSED: Record<number, readonly string[]> = {

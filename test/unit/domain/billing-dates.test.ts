@@ -10,7 +10,8 @@ import type { CalendarDate } from '../../../src/domain/calendar-date.ts';
 import { formatInstant } from '../../../src/domain/instant.ts';
 import type { Instant } from '../../../src/domain/instant.ts';
 import type { Term } from '../../../src/domain/subscription.ts';
-import { NANOS_PER_HOUR, at } from '../../support/arbitraries.ts';
+import { NANOS_PER_HOUR } from '../../support/arbitraries.ts';
+import { at } from '../../support/records.ts';
 
 const due = (date: string): Instant => at(`${date}T06:00:00Z`);
 const period = (date: string, term: Term = 'MONTHLY', billingWeek: number | null = null) => ({

@@ -20,7 +20,8 @@ import {
   partsOf,
   weekday,
 } from '../../../src/domain/calendar-date.ts';
-import { NANOS_PER_DAY, at, instants } from '../../support/arbitraries.ts';
+import { NANOS_PER_DAY, instants } from '../../support/arbitraries.ts';
+import { at } from '../../support/records.ts';
 
 interface Day {
   readonly text: string;

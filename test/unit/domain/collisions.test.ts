@@ -4,7 +4,8 @@ import { freeInstant } from '../../../src/domain/collisions.ts';
 import type { Instant } from '../../../src/domain/instant.ts';
 import type { BillingStatus } from '../../../src/domain/subscription.ts';
 import { BILLING_STATUSES } from '../../../src/domain/subscription.ts';
-import { NANOS_PER_HOUR, at } from '../../support/arbitraries.ts';
+import { NANOS_PER_HOUR } from '../../support/arbitraries.ts';
+import { at } from '../../support/records.ts';
 
 const WANTED = at('2026-11-16T06:00:00Z');
 const taken = (...times: string[]): ReadonlySet<Instant> => new Set(times.map(at));

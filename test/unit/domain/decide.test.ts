@@ -11,8 +11,8 @@ import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import type { BillingStatus, Subscription } from '../../../src/domain/subscription.ts';
 import { BILLING_STATUSES } from '../../../src/domain/subscription.ts';
 import type { Situation } from '../../support/arbitraries.ts';
-import { NANOS_PER_DAY, at, freezes, pastAttempts, situations, users } from '../../support/arbitraries.ts';
-import { subscription } from './records.ts';
+import { NANOS_PER_DAY, freezes, pastAttempts, situations, users } from '../../support/arbitraries.ts';
+import { at, subscription } from '../../support/records.ts';
 
 const NOW = at('2026-11-16T08:00:00Z');
 const TOMORROW = at('2026-11-17T00:00:00Z');

@@ -16,7 +16,8 @@ import {
   plusNanos,
   upperBoundText,
 } from '../../../src/domain/instant.ts';
-import { FIRST_INSTANT, LAST_INSTANT, at, instants } from '../../support/arbitraries.ts';
+import { FIRST_INSTANT, LAST_INSTANT, instants } from '../../support/arbitraries.ts';
+import { at } from '../../support/records.ts';
 
 const SECOND = 1_000_000_000n;
 const DAY = 86_400n * SECOND;

@@ -6,8 +6,7 @@ import { limitReached } from '../../../src/domain/limits.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import type { Process, Subscription } from '../../../src/domain/subscription.ts';
 import { BILLING_STATUSES, PROCESSES } from '../../../src/domain/subscription.ts';
-import { at } from '../../support/arbitraries.ts';
-import { subscription } from './records.ts';
+import { at, subscription } from '../../support/records.ts';
 
 const NOW = at('2026-11-16T08:00:00Z');
 const TOMORROW = at('2026-11-17T00:00:00Z');

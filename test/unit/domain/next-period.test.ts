@@ -7,8 +7,8 @@ import { cents } from '../../../src/domain/money.ts';
 import { hasLaterPeriod, nextPeriod, successorId } from '../../../src/domain/next-period.ts';
 import type { BillingStatus, Subscription, SubscriptionId, Term } from '../../../src/domain/subscription.ts';
 import { BILLING_STATUSES } from '../../../src/domain/subscription.ts';
-import { NANOS_PER_HOUR, at, subscriptionIds, subscriptions } from '../../support/arbitraries.ts';
-import { subscription } from './records.ts';
+import { NANOS_PER_HOUR, subscriptionIds, subscriptions } from '../../support/arbitraries.ts';
+import { at, subscription } from '../../support/records.ts';
 
 const NOW = at('2026-11-16T08:00:00Z');
 const due = (date: string): Instant => at(`${date}T06:00:00Z`);

@@ -5,7 +5,8 @@ import { readSubscription, writeSubscription } from '../../../src/adapters/dynam
 import { formatInstant } from '../../../src/domain/instant.ts';
 import type { Subscription } from '../../../src/domain/subscription.ts';
 import { MalformedRowError } from '../../../src/errors.ts';
-import { at, instants, subscriptions } from '../../support/arbitraries.ts';
+import { instants, subscriptions } from '../../support/arbitraries.ts';
+import { at } from '../../support/records.ts';
 
 const now = at('2026-11-16T08:00:00Z');
 const rows = subscriptions(now).map((record) => writeSubscription(record, null));
