@@ -1,3 +1,5 @@
+import type { SubscriptionId, UserId } from './domain/subscription.ts';
+
 /**
  * Errors that other code decides on, one class each, with a stable code. `docs/errors.md` mirrors this file; a test
  * compares the two.
@@ -29,6 +31,13 @@ export class PeriodTakenError extends CollectionsError {
 /** Thrown when a stored row cannot be read as what it should be. Names the row's key and the field. */
 export class MalformedRowError extends CollectionsError {
   readonly code = 'malformed-row';
+  /** As far as the row tells. */
+  readonly row: { readonly userId: UserId; readonly subscriptionId: SubscriptionId };
+
+  constructor(message: string, row: { userId: string; subscriptionId: string }, options?: ErrorOptions) {
+    super(message, options);
+    this.row = { userId: row.userId as UserId, subscriptionId: row.subscriptionId as SubscriptionId };
+  }
 }
 
 /** Thrown when the environment holds a value that is not allowed. Names every bad variable and what is allowed. */

@@ -88,6 +88,8 @@ export interface SubscriptionsRepository {
   getScheduledSubscriptionPage(date: Instant, startKey: PageKey | null): Promise<SubscriptionPage>;
   /** ERROR after `date`. */
   getRetrySubscriptionPage(date: Instant, startKey: PageKey | null): Promise<SubscriptionPage>;
+  /** ERROR up to and with `date`. */
+  getStaleSubscriptionPage(date: Instant, startKey: PageKey | null): Promise<SubscriptionPage>;
   /** PAUSED before `date`. */
   getPausedSubscriptionPage(date: Instant, startKey: PageKey | null): Promise<SubscriptionPage>;
   /** From `billingDate` to before `billingEndDate`. */

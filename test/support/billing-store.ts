@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
+  DeleteItemCommand,
   DeleteTableCommand,
   GetItemCommand,
   PutItemCommand,
@@ -14,6 +15,8 @@ import type { TableDefinition, TableNames } from '../../src/adapters/dynamodb/ta
 import { ensureTable, tableDefinitions } from '../../src/adapters/dynamodb/tables.ts';
 import { Transactor } from '../../src/adapters/dynamodb/transaction.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
+import type { Instant } from '../../src/domain/instant.ts';
+import { formatInstant } from '../../src/domain/instant.ts';
 import type { Fence } from '../../src/ports/lock.ts';
 import { subscriptionLockKey } from '../../src/ports/lock.ts';
 import type { ChangeContext } from '../../src/ports/subscriptions.ts';
@@ -34,6 +37,7 @@ export interface BillingStore {
   stealLock(userId: string): Promise<void>;
   releaseLock(userId: string): Promise<void>;
   putBillingRow(item: Item): Promise<void>;
+  removeBillingRow(userId: string, billingDate: Instant): Promise<void>;
   billingRow(userId: string, billingDate: string): Promise<Item | undefined>;
   historyRows(userId: string): Promise<Item[]>;
   /** What a caller that holds the lock would hand in. */
@@ -102,6 +106,10 @@ export async function billingStore({
     },
     async putBillingRow(item) {
       await client.send(new PutItemCommand({ TableName: tables.billing, Item: item }));
+    },
+    async removeBillingRow(userId, billingDate) {
+      const Key = { user_id: { S: userId }, billing_date: { S: formatInstant(billingDate) } };
+      await client.send(new DeleteItemCommand({ TableName: tables.billing, Key }));
     },
     async billingRow(userId, billingDate) {
       const Key = { user_id: { S: userId }, billing_date: { S: billingDate } };

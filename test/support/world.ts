@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { BatchReader } from '../../src/adapters/dynamodb/batch-reader.ts';
 import { DynamoPipeline } from '../../src/adapters/dynamodb/pipeline.ts';
 import { createLockClient } from '../../src/adapters/lock/lock-client.ts';
 import { HttpAccountService } from '../../src/adapters/services/account-service.ts';
@@ -17,7 +18,7 @@ import type { Verdict } from '../../src/domain/verdict.ts';
 import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
 import type { OnStep } from '../../src/ports/steps.ts';
 import { billingStore } from './billing-store.ts';
-import type { BillingStore } from './billing-store.ts';
+import type { BillingStore, StoreOptions } from './billing-store.ts';
 import { startSandbox } from './sandbox.ts';
 import { at, subscription } from './records.ts';
 
@@ -46,8 +47,8 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function world(): Promise<World> {
-  const store = await billingStore();
+export async function world(options: StoreOptions = {}): Promise<World> {
+  const store = await billingStore(options);
   const sandbox = await startSandbox({});
   const http = (name: string, timeoutMs = 5_000): HttpService =>
     new HttpService({ url: sandbox.url, name, timeoutMs });
@@ -58,14 +59,19 @@ export async function world(): Promise<World> {
     clock,
     timer: systemTimer,
   });
+  const reader = new BatchReader({
+    client: store.client,
+    table: store.tables.pipeline,
+    timer: systemTimer,
+    random: Math.random,
+  });
   const dependencies: CollectDependencies = {
     locks,
     subscriptions: store.subscriptions,
     pipeline: new DynamoPipeline({
       client: store.client,
       table: store.tables.pipeline,
-      timer: systemTimer,
-      random: Math.random,
+      reader,
       checkDelaysMs: [300_000, 3_600_000, 86_400_000],
     }),
     users: new HttpUserService(http('user service')),

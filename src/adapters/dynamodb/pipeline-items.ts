@@ -8,11 +8,14 @@ import type { Cents } from '../../domain/money.ts';
 import { formatMoney, parseMoney } from '../../domain/money.ts';
 import type { SubscriptionId, UserId } from '../../domain/subscription.ts';
 import { PROCESSES, RAILS } from '../../domain/subscription.ts';
+import type { RunId, RunProcess } from '../../domain/runs.ts';
+import { RUN_PROCESSES } from '../../domain/runs.ts';
 import type { Verdict } from '../../domain/verdict.ts';
 import { VERDICTS } from '../../domain/verdict.ts';
-import { MalformedRowError } from '../../errors.ts';
 import type { FreezeOrder, FreezeTarget } from '../../ports/freezes.ts';
 import type { Attempt, Resolution } from '../../ports/pipeline.ts';
+import type { Run } from '../../ports/runs.ts';
+import type { PageKey } from '../../ports/subscriptions.ts';
 import type { RawItem } from './raw-item.ts';
 
 /*
@@ -33,6 +36,7 @@ export const keys = {
     sk: `${sortableText(at)}#${frozenThing(target)}#${action}`,
   }),
   achBlock: (accountId: string) => ({ pk: `ACCOUNT#${accountId}`, sk: 'ACH_BLOCK' }),
+  run: (process: RunProcess, tick: Instant) => ({ pk: 'RUNS', sk: `${sortableText(tick)}#${process}` }),
   membership: (userId: UserId) => ({ pk: `USER#${userId}`, sk: 'MEMBERSHIP' }),
 } as const;
 
@@ -133,6 +137,28 @@ const freeze = z.object({
   until: instant.nullable(),
 });
 const freezeLogEntry = freeze.extend({ action: z.enum(['frozen', 'lifted']) });
+const tally = z.object({ count: z.int(), amount: money, reasons: z.record(z.string(), z.int()) });
+const report = z.object({
+  records: z.int(),
+  amount: money,
+  byVerdict: z.partialRecord(z.enum(VERDICTS), tally),
+});
+const run = z.object({
+  runId: z.custom<RunId>((value) => typeof value === 'string'),
+  process: z.enum(RUN_PROCESSES),
+  tick: instant,
+  status: z.enum(['running', 'complete']),
+  pass: z.int(),
+  page: z.int(),
+  cursor: z.custom<PageKey>((value) => typeof value === 'string').nullable(),
+  enqueuedInPass: z.int(),
+  enqueued: z.int(),
+  startedAt: instant,
+  progressAt: instant,
+  finishedAt: instant.nullable(),
+  report: report.nullable(),
+}) satisfies z.ZodType<Run>;
+
 const achBlock = z.object({ returnCode: z.string() });
 const membership = z.object({ unapplied: z.int(), quarantined: z.int() });
 
@@ -174,13 +200,17 @@ export const items = {
         keys.freezeLog(order.target, order.at, action),
       ),
   },
+  run: {
+    read: (item: RawItem): Run => read(run, item),
+    write: (content: Run): RawItem => write(run, content, keys.run(content.process, content.tick)),
+  },
   achBlock: { read: (item: RawItem) => read(achBlock, item) },
   membership: { read: (item: RawItem) => read(membership, item) },
 } as const;
 
 function orderOf({ scope, userId: id, ...order }: z.output<typeof freeze>): FreezeOrder {
   if (scope !== 'user') return { ...order, target: { scope } };
-  if (id === undefined) throw new MalformedRowError('a freeze of a user names no user');
+  if (id === undefined) throw new Error('a freeze of a user names no user');
   return { ...order, target: { scope, userId: id } };
 }
 
@@ -204,7 +234,9 @@ function read<T>(schema: z.ZodType<T>, item: RawItem): T {
   const result = schema.safeParse(unmarshall(item));
   if (result.success) return result.data;
   const fields = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
-  throw new MalformedRowError(`pipeline item ${item['pk']?.S ?? '?'} / ${item['sk']?.S ?? '?'}: ${fields}`);
+  throw new Error(
+    `pipeline item ${item['pk']?.S ?? '?'} / ${item['sk']?.S ?? '?'} cannot be read: ${fields}`,
+  );
 }
 
 const write = <S extends z.ZodType>(schema: S, content: z.output<S>, key: object): RawItem =>

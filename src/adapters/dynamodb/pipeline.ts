@@ -1,6 +1,5 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { BatchGetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { PastAttempt } from '../../domain/attempt.ts';
 import type { Facts, Freeze } from '../../domain/decision.ts';
 import type { Instant } from '../../domain/instant.ts';
@@ -20,21 +19,20 @@ import type {
   StateChange,
 } from '../../ports/pipeline.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
-import type { Timer } from '../../ports/timer.ts';
 import type { Write } from '../../ports/transaction.ts';
+import type { BatchReader } from './batch-reader.ts';
 import type { Condition } from './conditions.ts';
 import { rowIsNew } from './conditions.ts';
+import { pageOfParts } from './list-parts.ts';
 import type { Due, PipelineKey, StateContent } from './pipeline-items.ts';
-import { DUE_LIST_INDEX, items, keys, partsOfList } from './pipeline-items.ts';
-import { fromPageKey, toPageKey } from './query.ts';
+import { DUE_LIST_INDEX, items, keys } from './pipeline-items.ts';
 import type { RawItem } from './raw-item.ts';
 import { asWrite } from './transaction.ts';
 
 export interface PipelineOptions {
   readonly client: DynamoDBClient;
   readonly table: string;
-  readonly timer: Timer;
-  readonly random: () => number;
+  readonly reader: BatchReader;
   /** When the janitor asks about an attempt that stayed open: after its opening, then again each time the last. */
   readonly checkDelaysMs: readonly [number, ...number[]];
 }
@@ -53,8 +51,6 @@ function openAttempt({ open }: ReadState): Attempt {
   if (open === null) throw new Error('there is no attempt to resolve');
   return open;
 }
-
-const MAX_TRIES = 8;
 
 export class DynamoPipeline implements PipelineStore {
   private readonly options: PipelineOptions;
@@ -76,8 +72,9 @@ export class DynamoPipeline implements PipelineStore {
     const membershipKey = keys.membership(userId);
     const blockKey = accountId === null ? null : keys.achBlock(accountId);
     const wanted = [...freezeKeys, stateKey, verdictKey, membershipKey];
-    const found = await this.batchGet(blockKey === null ? wanted : [...wanted, blockKey]);
-    const item = (key: PipelineKey): RawItem | undefined => found.get(`${key.pk}\n${key.sk}`);
+    const found = await this.options.reader.get(blockKey === null ? wanted : [...wanted, blockKey]);
+    const item = ({ pk, sk }: PipelineKey): RawItem | undefined =>
+      found.find((one) => one['pk']?.S === pk && one['sk']?.S === sk);
 
     const state = item(stateKey);
     const verdict = item(verdictKey);
@@ -145,22 +142,17 @@ export class DynamoPipeline implements PipelineStore {
   }
 
   async openAttempts(asOf: Instant, key: PageKey | null): Promise<OpenAttemptPage> {
-    const [part = 0, start = null] = key === null ? [] : (JSON.parse(key) as [number, PageKey | null]);
-    const lists = partsOfList(OPEN_ATTEMPTS);
-    const { Items = [], LastEvaluatedKey } = await this.options.client.send(
-      new QueryCommand({
-        TableName: this.options.table,
-        IndexName: DUE_LIST_INDEX,
-        KeyConditionExpression: 'dueList = :list AND dueAt <= :now',
-        ExpressionAttributeValues: { ':list': { S: lists[part] ?? '' }, ':now': { S: sortableText(asOf) } },
-        Limit: 100,
-        ...(start === null ? {} : { ExclusiveStartKey: fromPageKey(start) }),
-      }),
-    );
-    const attempts = Items.flatMap((item) => items.state.read(item).open ?? []);
-    const next = toPageKey(LastEvaluatedKey);
-    const more = next !== null ? [part, next] : part + 1 < lists.length ? [part + 1, null] : null;
-    return { attempts, nextKey: more === null ? null : (JSON.stringify(more) as PageKey) };
+    const page = await pageOfParts(this.options.client, OPEN_ATTEMPTS, key, (part) => ({
+      TableName: this.options.table,
+      IndexName: DUE_LIST_INDEX,
+      KeyConditionExpression: 'dueList = :part AND dueAt <= :now',
+      ExpressionAttributeValues: { ':part': { S: part }, ':now': { S: sortableText(asOf) } },
+      Limit: 100,
+    }));
+    return {
+      attempts: page.items.flatMap((item) => items.state.read(item).open ?? []),
+      nextKey: page.nextKey,
+    };
   }
 
   judge(verdict: Verdict): Write {
@@ -208,22 +200,6 @@ export class DynamoPipeline implements PipelineStore {
       item: { Put: { TableName: this.options.table, Item: item, ...condition } },
       refused: () => new RecordChangedError(refusal),
     });
-  }
-
-  private async batchGet(wanted: readonly PipelineKey[]): Promise<Map<string, RawItem>> {
-    const { client, table, timer, random } = this.options;
-    const found = new Map<string, RawItem>();
-    let left: RawItem[] = wanted.map((key) => marshall(key));
-    for (let tries = 0; left.length > 0; tries += 1) {
-      if (tries === MAX_TRIES) throw new Error('DynamoDB keeps leaving keys of a batch unprocessed');
-      if (tries > 0) await timer.sleep(random() * Math.min(1_000, 25 * 2 ** tries));
-      const { Responses = {}, UnprocessedKeys = {} } = await client.send(
-        new BatchGetItemCommand({ RequestItems: { [table]: { Keys: left, ConsistentRead: true } } }),
-      );
-      for (const item of Responses[table] ?? []) found.set(`${item['pk']?.S}\n${item['sk']?.S}`, item);
-      left = UnprocessedKeys[table]?.Keys ?? [];
-    }
-    return found;
   }
 }
 

@@ -90,7 +90,10 @@ function readField<K extends keyof Subscription>(item: RawItem, name: K): Subscr
     return codec.read(item[attribute]);
   } catch (error) {
     const key = keyText(item, 'user_id', 'billing_date', 'last_run_date');
-    throw new MalformedRowError(`row ${key}: ${attribute} ${(error as Error).message}`, { cause: error });
+    const row = { userId: item['user_id']?.S ?? '?', subscriptionId: item['subscription_id']?.S ?? key };
+    throw new MalformedRowError(`row ${key}: ${attribute} ${(error as Error).message}`, row, {
+      cause: error,
+    });
   }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DescribeTableCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { Instant } from '../../domain/instant.ts';
-import { compareInstants, lowerBoundText, upperBoundText } from '../../domain/instant.ts';
+import { compareInstants, lowerBoundText, plusNanos, upperBoundText } from '../../domain/instant.ts';
 import type { BillingStatus, Subscription } from '../../domain/subscription.ts';
 import type {
   ChangeContext,
@@ -128,6 +128,10 @@ export class DynamoSubscriptions implements SubscriptionsRepository {
     return this.duePage('ERROR', after(date), startKey);
   }
 
+  getStaleSubscriptionPage(date: Instant, startKey: PageKey | null): Promise<SubscriptionPage> {
+    return this.duePage('ERROR', upTo(date), startKey);
+  }
+
   getPausedSubscriptionPage(date: Instant, startKey: PageKey | null): Promise<SubscriptionPage> {
     return this.duePage('PAUSED', before(date), startKey);
   }
@@ -232,6 +236,8 @@ const before = (date: Instant): DueRange => ({
   values: { ':end': { S: upperBoundText(date) } },
   contains: (billingDate) => billingDate < date,
 });
+
+const upTo = (date: Instant): DueRange => before(plusNanos(date, 1n));
 
 const after = (date: Instant): DueRange => ({
   condition: 'billing_date > :start',

@@ -1,0 +1,108 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+} from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type { RunId } from '../../domain/runs.ts';
+import { parseRunId } from '../../domain/runs.ts';
+import type { SubscriptionId } from '../../domain/subscription.ts';
+import type { Verdict } from '../../domain/verdict.ts';
+import type { Run, RunPosition, RunStore } from '../../ports/runs.ts';
+import type { PageKey } from '../../ports/subscriptions.ts';
+import type { BatchReader } from './batch-reader.ts';
+import type { Condition } from './conditions.ts';
+import { rowIsNew } from './conditions.ts';
+import { pageOfParts } from './list-parts.ts';
+import { TRIGGER_INDEX, items, keys } from './pipeline-items.ts';
+import type { RawItem } from './raw-item.ts';
+
+export interface RunsOptions {
+  readonly client: DynamoDBClient;
+  readonly table: string;
+  readonly reader: BatchReader;
+}
+
+export class DynamoRuns implements RunStore {
+  private readonly options: RunsOptions;
+
+  constructor(options: RunsOptions) {
+    this.options = options;
+  }
+
+  start(run: Run): Promise<boolean> {
+    return this.put(run, rowIsNew('pk'));
+  }
+
+  advance(from: RunPosition, run: Run): Promise<boolean> {
+    return this.put(run, standsAt(from));
+  }
+
+  async get(runId: RunId): Promise<Run | null> {
+    const named = parseRunId(runId);
+    if (named === null) return null;
+    const Key = marshall(keys.run(named.process, named.tick));
+    const { Item } = await this.options.client.send(
+      new GetItemCommand({ TableName: this.options.table, Key, ConsistentRead: true }),
+    );
+    return Item === undefined ? null : items.run.read(Item);
+  }
+
+  async list(limit: number): Promise<Run[]> {
+    const { Items = [] } = await this.options.client.send(
+      new QueryCommand({
+        TableName: this.options.table,
+        KeyConditionExpression: 'pk = :runs',
+        ExpressionAttributeValues: { ':runs': { S: 'RUNS' } },
+        ScanIndexForward: false,
+        ConsistentRead: true,
+        Limit: limit,
+      }),
+    );
+    return Items.map((item) => items.run.read(item));
+  }
+
+  async considered(runId: RunId, subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const wanted = subscriptionIds.map((id) => keys.verdict(id as SubscriptionId, runId));
+    const found = await this.options.reader.get(wanted);
+    return new Set(found.map((item) => items.verdict.read(item).subscriptionId));
+  }
+
+  async verdicts(
+    runId: RunId,
+    key: PageKey | null,
+  ): Promise<{ verdicts: Verdict[]; nextKey: PageKey | null }> {
+    const page = await pageOfParts(this.options.client, runId, key, (part) => ({
+      TableName: this.options.table,
+      IndexName: TRIGGER_INDEX,
+      KeyConditionExpression: 'triggerPart = :part',
+      ExpressionAttributeValues: { ':part': { S: part } },
+    }));
+    return { verdicts: page.items.map((item: RawItem) => items.verdict.read(item)), nextKey: page.nextKey };
+  }
+
+  private async put(run: Run, condition: Condition): Promise<boolean> {
+    try {
+      await this.options.client.send(
+        new PutItemCommand({ TableName: this.options.table, Item: items.run.write(run), ...condition }),
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return false;
+      throw error;
+    }
+  }
+}
+
+/** Nobody has taken this page meanwhile. */
+const standsAt = ({ pass, page }: RunPosition): Condition => ({
+  ConditionExpression: '#pass = :pass AND #page = :page AND #status = :running',
+  ExpressionAttributeNames: { '#pass': 'pass', '#page': 'page', '#status': 'status' },
+  ExpressionAttributeValues: {
+    ':pass': { N: String(pass) },
+    ':page': { N: String(page) },
+    ':running': { S: 'running' },
+  },
+});

@@ -1,0 +1,55 @@
+import type { Instant } from './instant.ts';
+import { lowerBoundText, parseInstant, plusDays } from './instant.ts';
+import type { Path } from './paths.ts';
+import type { CollectionPolicy } from './policy.ts';
+
+export const RUN_PROCESSES = ['scheduled', 'retry', 'pause', 'stale'] as const;
+export type RunProcess = (typeof RUN_PROCESSES)[number];
+
+export type RunId = string & { readonly __brand: 'RunId' };
+
+/** By which path a run considers its records. */
+export const PATH_OF_RUN: Record<RunProcess, Path> = {
+  scheduled: 'INITIAL',
+  retry: 'RETRY',
+  pause: 'PAUSE',
+  stale: 'STALE',
+};
+
+/** Which records are due: those of a status, on one side of an instant. */
+export type DueRange =
+  | { readonly status: 'SCHEDULED' | 'PAUSED'; readonly before: Instant }
+  | { readonly status: 'ERROR'; readonly after: Instant }
+  | { readonly status: 'ERROR'; readonly upTo: Instant };
+
+/** The retry run stops where the stale run begins: no record is in both, none in neither. */
+export function dueRange(
+  process: RunProcess,
+  tick: Instant,
+  { oldSubscriptionDays }: CollectionPolicy,
+): DueRange {
+  const cut = plusDays(tick, -oldSubscriptionDays);
+  switch (process) {
+    case 'scheduled':
+      return { status: 'SCHEDULED', before: tick };
+    case 'pause':
+      return { status: 'PAUSED', before: tick };
+    case 'retry':
+      return { status: 'ERROR', after: cut };
+    case 'stale':
+      return { status: 'ERROR', upTo: cut };
+  }
+}
+
+/** A run is its process and its tick: whoever starts it twice starts it once. */
+export const runId = (process: RunProcess, tick: Instant): RunId =>
+  `${process}-${lowerBoundText(tick).replaceAll(/[-:]/g, '')}Z` as RunId;
+
+export function parseRunId(id: string): { process: RunProcess; tick: Instant } | null {
+  const match = /^([a-z]+)-(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/.exec(id);
+  if (match === null) return null;
+  const [, name, year, month, day, hour, minute, second] = match;
+  const tick = parseInstant(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  const process = RUN_PROCESSES.find((known) => known === name);
+  return tick === null || process === undefined ? null : { process, tick };
+}
