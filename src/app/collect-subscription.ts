@@ -62,7 +62,9 @@ async function consider(
   const record = partition.subscriptions.find(
     ({ subscriptionId }) => subscriptionId === request.subscriptionId,
   );
-  if (record === undefined) return leave(dependencies, missing(dependencies, request, partition));
+  if (record === undefined || partition.malformed.length > 0) {
+    return leave(dependencies, unreadable(dependencies, request, partition));
+  }
 
   const now = clock.now();
   const early = notCollected(request.path, record, now);
@@ -119,8 +121,11 @@ function factsOf(
   };
 }
 
-/** Gone, or there and unreadable: then the run reports it and goes on. */
-function missing(
+/**
+ * Gone; or one of the user's records cannot be read. It may be this one, or hold the newest stamp or the next period:
+ * nothing is written about this user until somebody has mended it, and the run goes on.
+ */
+function unreadable(
   dependencies: CollectDependencies,
   request: CollectRequest,
   { malformed }: Partition,

@@ -89,7 +89,7 @@ export async function commit(
   const written = await subscriptions.addAll(lock.fence, [change, ...next], {
     now: clock.now(),
     cause,
-    partition,
+    partition: { subscriptions: partition, malformed: [] },
     data: { trigger_id: triggerId, ...(attemptId === undefined ? {} : { attempt_id: attemptId }) },
     also: [...writes, ...(judgement === undefined ? [] : [pipeline.judge(judgement)])],
   });

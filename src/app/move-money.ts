@@ -162,7 +162,9 @@ function outcomeOf(theCase: Case, { rail }: Attempt, payment: Payment) {
 
 async function readAgain(theCase: Case): Promise<Case> {
   const { userId, subscriptionId } = theCase.record;
-  const { subscriptions: partition } = await theCase.dependencies.subscriptions.listByUserID(userId);
+  const { subscriptions: partition, malformed } =
+    await theCase.dependencies.subscriptions.listByUserID(userId);
+  if (malformed[0] !== undefined) throw malformed[0];
   const row = partition.find((one) => one.subscriptionId === subscriptionId);
   if (row === undefined) throw new Error(`record ${subscriptionId} is gone while its charge was under way`);
   return { ...theCase, record: row, partition };

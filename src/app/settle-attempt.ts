@@ -46,7 +46,8 @@ async function openCase(
   ids: Pick<Attempt, 'userId' | 'subscriptionId'>,
   lock: Lock,
 ): Promise<{ theCase: Case; attempt: Attempt } | null> {
-  const { subscriptions: partition } = await dependencies.subscriptions.listByUserID(ids.userId);
+  const { subscriptions: partition, malformed } = await dependencies.subscriptions.listByUserID(ids.userId);
+  if (malformed[0] !== undefined) throw malformed[0];
   const { state } = await dependencies.pipeline.readBackground({ ...ids, triggerId: '', accountId: null });
   const record = partition.find(({ subscriptionId }) => subscriptionId === ids.subscriptionId);
   const { open: attempt } = state;

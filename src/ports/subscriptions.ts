@@ -42,8 +42,11 @@ export interface ChangeContext {
   readonly now: Instant;
   /** Why the records change. A change that the transition table does not allow for it is refused before it is sent. */
   readonly cause: Cause;
-  /** The user's whole partition as read under the same lock: history stamps and free instants come from it. */
-  readonly partition: readonly StoredSubscription[];
+  /**
+   * The user's whole partition as read under the same lock: history stamps and free instants come from it. With a row in
+   * it that cannot be read nothing is written, because that row may hold the instant or the newest stamp.
+   */
+  readonly partition: Partition;
   /** Goes into the history row only, as `data_*`: which attempt, event or person made the change. */
   readonly data?: Readonly<Record<string, string>>;
   /** What else must happen together with the change. */
@@ -103,14 +106,15 @@ export interface SubscriptionsRepository {
 
 /** One change of a record, with the `data_*` that say who made it. */
 export interface HistoryEntry {
-  readonly subscription: Subscription;
+  /** With its row, where it was read: what was not changed keeps its bytes. */
+  readonly subscription: SubscriptionToWrite;
   readonly data: Readonly<Record<string, string>>;
 }
 
 export interface HistoryRepository {
   /** Every change of one record, oldest first. */
   getByID(subscriptionID: string): Promise<{ entries: HistoryEntry[]; malformed: MalformedRowError[] }>;
-  /** A row for a change whose billing row is written elsewhere in the same transaction. Must not exist. */
+  /** A row for a change that is not also a change of the billing row. Must not exist, and must have a `last_run_date`. */
   add(authority: Authority, entry: HistoryEntry): Promise<void>;
   addAll(authority: Authority, entries: readonly HistoryEntry[]): Promise<void>;
 }

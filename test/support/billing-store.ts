@@ -31,6 +31,8 @@ export interface BillingStore {
   readonly tables: TableNames;
   readonly subscriptions: DynamoSubscriptions;
   readonly history: DynamoHistory;
+  /** A repository that has not looked at the table yet. */
+  anotherProcess(): DynamoSubscriptions;
   /** Puts a lock row and gives its fence, as an acquisition would. */
   takeLock(userId: string): Promise<Fence>;
   /** Somebody else takes the lock over. */
@@ -75,15 +77,16 @@ export async function billingStore({
     timer: systemTimer,
     random: Math.random,
   });
-  const names = { billingTable: tables.billing, historyTable: tables.history };
+  const names = { billingTable: tables.billing, historyTable: tables.history, ids: randomUUID };
   const subscriptions = new DynamoSubscriptions({ client, transactor, pageSize, ...names });
-  const history = new DynamoHistory({ client, transactor, historyTable: tables.history });
+  const history = new DynamoHistory({ client, transactor, historyTable: tables.history, ids: randomUUID });
   const lockRow = (userId: string): Item => ({ PartitionKey: { S: subscriptionLockKey(userId) } });
   return {
     client,
     tables,
     subscriptions,
     history,
+    anotherProcess: () => new DynamoSubscriptions({ client, transactor, pageSize, ...names }),
     async takeLock(userId) {
       const ownerName = randomUUID();
       const Item = { ...lockRow(userId), ownerName: { S: ownerName } };
@@ -130,7 +133,7 @@ export async function billingStore({
       return Items;
     },
     async context(userId, change) {
-      const { subscriptions: partition } = await subscriptions.listByUserID(userId);
+      const partition = await subscriptions.listByUserID(userId);
       return { now: at('2026-11-16T08:00:00.123Z'), partition, ...change };
     },
     async drop() {

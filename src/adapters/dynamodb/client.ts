@@ -19,7 +19,7 @@ export const createDynamoClient = ({ region, endpoint }: DynamoClientOptions): D
     maxAttempts: 5,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: 2_000,
-      requestTimeout: 10_000,
+      requestTimeout: 3_000,
       throwOnRequestTimeout: true,
     }),
     ...emulator(endpoint),

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Instant } from '../../domain/instant.ts';
 import { compareInstants } from '../../domain/instant.ts';
@@ -6,6 +5,7 @@ import { MalformedRowError } from '../../errors.ts';
 import type { HistoryEntry, HistoryRepository } from '../../ports/subscriptions.ts';
 import type { Authority } from '../../ports/transaction.ts';
 import { queryToTheEnd } from './query.ts';
+import { rowOf } from './stored-row.ts';
 import { historyWrite } from './subscription-changes.ts';
 import { readData, readSubscription, withData, writeSubscription } from './subscription-codec.ts';
 import { ID_INDEX } from './subscriptions.ts';
@@ -16,6 +16,7 @@ export interface HistoryOptions {
   readonly client: DynamoDBClient;
   readonly transactor: Transactor;
   readonly historyTable: string;
+  readonly ids: () => string;
 }
 
 export class DynamoHistory implements HistoryRepository {
@@ -61,10 +62,11 @@ export class DynamoHistory implements HistoryRepository {
 
   private async commit(authority: Authority, entries: readonly HistoryEntry[]): Promise<void> {
     const { historyTable, transactor } = this.options;
-    const token = randomUUID();
-    const items = entries.map(({ subscription, data }) =>
-      withData(writeSubscription(subscription, null), { ...data, change_id: token }),
-    );
+    const token = this.options.ids();
+    const items = entries.map(({ subscription, data }) => {
+      if (subscription.lastRunDate === null) throw new Error('a history row needs its stamp');
+      return withData(writeSubscription(subscription, rowOf(subscription)), { ...data, change_id: token });
+    });
     const [first] = items;
     if (first?.['user_id'] === undefined || first['last_run_date'] === undefined)
       throw new Error('an entry has a key');

@@ -6,6 +6,8 @@ import type { Subscription } from '../../domain/subscription.ts';
 import { BIRTH_STATUSES, isLegal } from '../../domain/transitions.ts';
 import { IllegalTransitionError, PeriodTakenError, RecordChangedError } from '../../errors.ts';
 import type { ChangeContext, StoredSubscription, SubscriptionToWrite } from '../../ports/subscriptions.ts';
+import { subscriptionLockKey } from '../../ports/lock.ts';
+import type { Authority } from '../../ports/transaction.ts';
 import { rowIsNew, rowUnchanged } from './conditions.ts';
 import type { RawItem } from './raw-item.ts';
 import { keyText } from './raw-item.ts';
@@ -20,18 +22,20 @@ export interface PreparedChange {
   readonly historyKey: RawItem;
 }
 
-/** Stamps, placed and checked, in the order of their billing dates. */
+/** Stamped, placed and checked, in the order of their billing dates. */
 export function prepareChanges(
+  authority: Authority,
   subscriptions: readonly SubscriptionToWrite[],
   context: ChangeContext,
 ): PreparedChange[] {
-  const stamp = stamper(context);
-  const taken = new Set(context.partition.map(({ billingDate }) => billingDate));
+  assertOneUser(authority, subscriptions, context);
+  const stamp = stamper(subscriptions, context);
+  const taken = takenInstants(context);
   return [...subscriptions]
     .sort((a, b) => compareInstants(a.billingDate, b.billingDate))
     .map((subscription) => {
       const row = rowOf(subscription);
-      const placed = row === null ? place(subscription, taken) : inPlace(subscription, row);
+      const placed = row === null ? place(asNew(subscription, context), taken) : inPlace(subscription, row);
       assertLegal(row, placed, context);
       return prepared({ ...placed, lastRunDate: stamp() }, row);
     });
@@ -39,21 +43,41 @@ export function prepareChanges(
 
 /** A change that may move the row to another billing date. */
 export function prepareMove(
+  authority: Authority,
   original: StoredSubscription,
   updated: Subscription,
   context: ChangeContext,
 ): PreparedChange {
+  assertOneUser(authority, [original, updated], context);
   const row = rowOf(original);
   if (row === null) throw new Error('only a stored record can be moved');
   const read = readSubscription(row);
-  if (read.userId !== updated.userId || read.subscriptionId !== updated.subscriptionId) {
-    throw new Error('a move keeps the user and the id');
-  }
-  const taken = new Set(context.partition.map(({ billingDate }) => billingDate));
-  taken.delete(read.billingDate);
-  const placed = read.billingDate === updated.billingDate ? updated : place(updated, taken);
+  if (read.subscriptionId !== updated.subscriptionId) throw new Error('a move keeps the id');
+  const placed =
+    read.billingDate === updated.billingDate
+      ? updated
+      : movedTo(updated, place(updated, takenInstants(context)));
   assertLegal(row, placed, context);
-  return prepared({ ...placed, lastRunDate: stamper(context)() }, row);
+  return prepared({ ...placed, lastRunDate: stamper([original, updated], context)() }, row);
+}
+
+/**
+ * A fence proves that one user's lock is held, and stamps are increasing within one user: nothing of another user may
+ * slip into the same call.
+ */
+function assertOneUser(
+  authority: Authority,
+  subscriptions: readonly Subscription[],
+  { partition }: ChangeContext,
+): void {
+  const [unreadable] = partition.malformed;
+  if (unreadable !== undefined) throw unreadable;
+  const users = new Set([...subscriptions, ...partition.subscriptions].map(({ userId }) => userId));
+  if (users.size > 1) throw new Error('one change is about one user');
+  const [userId] = users;
+  if (userId === undefined || authority === 'unlocked') return;
+  if (authority.key !== subscriptionLockKey(userId))
+    throw new Error(`the lock ${authority.key} does not protect ${userId}`);
 }
 
 /** The history row first, then the billing row: what the items of the transaction are, and what a refusal means. */
@@ -122,9 +146,12 @@ function prepared(record: Subscription & { lastRunDate: Instant }, before: RawIt
   };
 }
 
-/** Strictly increasing over the user's records, so that n changes leave n history rows. */
-function stamper({ now, partition }: ChangeContext): () => Instant {
-  let latest = partition.reduce<Instant | null>(
+/**
+ * Strictly increasing over the user's records, so that n changes leave n history rows. What is being written counts too:
+ * it may be newer than the partition that was read before.
+ */
+function stamper(subscriptions: readonly Subscription[], { now, partition }: ChangeContext): () => Instant {
+  let latest = [...partition.subscriptions, ...subscriptions].reduce<Instant | null>(
     (max, { lastRunDate }) =>
       lastRunDate !== null && (max === null || lastRunDate > max) ? lastRunDate : max,
     null,
@@ -133,6 +160,17 @@ function stamper({ now, partition }: ChangeContext): () => Instant {
     latest = nextStamp(now, latest);
     return latest;
   };
+}
+
+const takenInstants = ({ partition }: ChangeContext): Set<Instant> =>
+  new Set(partition.subscriptions.map(({ billingDate }) => billingDate));
+
+function asNew(subscription: Subscription, { partition }: ChangeContext): Subscription {
+  const twin = partition.subscriptions.find(
+    ({ subscriptionId }) => subscriptionId === subscription.subscriptionId,
+  );
+  if (twin !== undefined) throw new PeriodTakenError(`record ${subscription.subscriptionId} exists already`);
+  return subscription;
 }
 
 /** Finds a free instant for a new row and takes it. */
@@ -149,10 +187,15 @@ function place(record: Subscription, taken: Set<Instant>): Subscription {
     );
   }
   taken.add(billingDate);
-  return billingDate === record.billingDate
-    ? record
-    : { ...record, billingDate, billingPeriod: billingPeriod(billingDate) };
+  return billingDate === record.billingDate ? record : movedTo(record, { ...record, billingDate });
 }
+
+/** The period is told by the date, wherever it went. */
+const movedTo = (record: Subscription, { billingDate }: Subscription): Subscription => ({
+  ...record,
+  billingDate,
+  billingPeriod: billingPeriod(billingDate),
+});
 
 function inPlace(record: Subscription, row: RawItem): Subscription {
   const read = readSubscription(row);

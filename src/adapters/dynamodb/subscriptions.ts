@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DescribeTableCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { Instant } from '../../domain/instant.ts';
@@ -28,6 +27,8 @@ export interface SubscriptionsOptions {
   readonly billingTable: string;
   readonly historyTable: string;
   readonly pageSize: number;
+  /** Names transactions. Must never repeat. */
+  readonly ids: () => string;
 }
 
 /** Two items each beside the lock's check and what else goes along: 48 records fit into one transaction. */
@@ -39,6 +40,7 @@ export const ID_INDEX = 'subscription_id-index';
 
 /** A range of billing dates: the key condition's text bounds, and the exact test by instant behind them. */
 interface DueRange {
+  readonly isEmpty?: boolean;
   readonly condition: string;
   readonly values: RawItem;
   readonly contains: (billingDate: Instant) => boolean;
@@ -67,7 +69,7 @@ export class DynamoSubscriptions implements SubscriptionsRepository {
     subscriptions: readonly SubscriptionToWrite[],
     context: ChangeContext,
   ): Promise<StoredSubscription[]> {
-    const changes = prepareChanges(subscriptions, context);
+    const changes = prepareChanges(authority, subscriptions, context);
     if (changes.length > MAX_RECORDS_AT_ONCE) await this.commitOneByOne(authority, changes, context);
     else if (changes.length > 0) await this.commit(authority, changes, context);
     return changes.map(({ item }) => store(item));
@@ -79,7 +81,7 @@ export class DynamoSubscriptions implements SubscriptionsRepository {
     updated: Subscription,
     context: ChangeContext,
   ): Promise<StoredSubscription> {
-    const change = prepareMove(original, updated, context);
+    const change = prepareMove(authority, original, updated, context);
     await this.commit(authority, [change], context);
     return store(change.item);
   }
@@ -151,25 +153,38 @@ export class DynamoSubscriptions implements SubscriptionsRepository {
     range: DueRange,
     startKey: PageKey | null,
   ): Promise<SubscriptionPage> {
-    const byDate = await this.dueIndexIsThere();
+    if (range.isEmpty) return { subscriptions: [], malformed: [], nextKey: null };
+    const { index, start } = await this.indexFor(startKey);
     const inStatus = 'billing_status = :status';
     const { Items = [], LastEvaluatedKey } = await this.options.client.send(
       new QueryCommand({
         TableName: this.options.billingTable,
+        IndexName: index,
         Limit: this.options.pageSize,
         ExpressionAttributeValues: { ':status': { S: status }, ...range.values },
-        ...(byDate
-          ? { IndexName: DUE_INDEX, KeyConditionExpression: `${inStatus} AND ${range.condition}` }
-          : { IndexName: STATUS_INDEX, KeyConditionExpression: inStatus, FilterExpression: range.condition }),
-        ...(startKey === null ? {} : { ExclusiveStartKey: fromPageKey(startKey) }),
+        ...(index === DUE_INDEX
+          ? { KeyConditionExpression: `${inStatus} AND ${range.condition}` }
+          : { KeyConditionExpression: inStatus, FilterExpression: range.condition }),
+        ...(start === null ? {} : { ExclusiveStartKey: fromPageKey(start) }),
       }),
     );
+    const next = toPageKey(LastEvaluatedKey);
     const { subscriptions, malformed } = storeAll(Items);
     return {
       subscriptions: subscriptions.filter(({ billingDate }) => range.contains(billingDate)),
       malformed,
-      nextKey: toPageKey(LastEvaluatedKey),
+      nextKey: next === null ? null : (`${index}:${next}` as PageKey),
     };
+  }
+
+  /** A cursor belongs to the index that it was made by, also when a better one has appeared since. */
+  private async indexFor(startKey: PageKey | null): Promise<{ index: string; start: PageKey | null }> {
+    if (startKey === null)
+      return { index: (await this.dueIndexIsThere()) ? DUE_INDEX : STATUS_INDEX, start: null };
+    const [index = '', start = ''] = startKey.split(':');
+    if (index !== DUE_INDEX && index !== STATUS_INDEX)
+      throw new Error('that is no cursor of the due records');
+    return { index, start: start as PageKey };
   }
 
   /** Asked once per process: an index appears by an operator's hand, and a restart is part of that. */
@@ -213,7 +228,7 @@ export class DynamoSubscriptions implements SubscriptionsRepository {
     changes: readonly PreparedChange[],
     context: ChangeContext,
   ): Promise<void> {
-    const token = randomUUID();
+    const token = this.options.ids();
     const [first] = changes;
     if (first === undefined) throw new Error('a transaction without a change');
     const { billingTable, historyTable, transactor } = this.options;
@@ -246,6 +261,8 @@ const after = (date: Instant): DueRange => ({
 });
 
 const between = (from: Instant, to: Instant): DueRange => ({
+  // DynamoDB refuses bounds that are the wrong way round.
+  isEmpty: from >= to,
   // The upper bound sorts before every text of its second, so BETWEEN, which includes, excludes that second.
   condition: 'billing_date BETWEEN :start AND :end',
   values: { ':start': { S: lowerBoundText(from) }, ':end': { S: upperBoundText(to) } },

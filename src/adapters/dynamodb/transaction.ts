@@ -1,9 +1,4 @@
-import type {
-  AttributeValue,
-  CancellationReason,
-  DynamoDBClient,
-  TransactWriteItem,
-} from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import {
   GetItemCommand,
   TransactWriteItemsCommand,
@@ -57,8 +52,11 @@ const MAX_TRIES = 8;
 const BACKOFF_MS = 25;
 const BACKOFF_MAX_MS = 1_000;
 
-/** Reasons that pass: another request touched an item at that moment, or the table is short of capacity. */
-const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
+/** One try, with the SDK's own repetitions: heartbeats wait meanwhile, so a hung request must not use up the lease. */
+const TRY_MS = 5_000;
+
+/** Reasons that pass and that say that nothing was written. */
+const BUSY = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
 /**
  * The one way in which state changes: everything or nothing, and only while the lock is still ours.
@@ -66,7 +64,7 @@ const PASSING = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedT
  *   read (under the lock) ── decide ── commit ─────────────────────► applied
  *                                        │ answer lost, conflict, throttled: the same token again
  *                                        │ a condition failed: is the evidence there? then it was our own earlier try
- *                                        └ otherwise nothing was written, and the error says which condition failed
+ *                                        └ otherwise the error says which condition failed, or that nobody knows
  */
 export class Transactor {
   private readonly options: TransactorOptions;
@@ -76,15 +74,20 @@ export class Transactor {
   }
 
   async commit(transaction: Transaction): Promise<void> {
+    if (transaction.writes.length >= MAX_TRANSACTION_ITEMS)
+      throw new Error('too many items for one transaction');
+    let unclear = false;
     for (let tries = 1; ; tries += 1) {
       const failure = await this.send(transaction);
       if (failure === null) return;
-      if (failure.final !== null || tries === MAX_TRIES) return this.settle(transaction, failure);
+      unclear ||= failure.kind === 'unclear';
+      const mayPass = failure.kind === 'busy' || failure.kind === 'unclear';
+      if (!mayPass || tries === MAX_TRIES) return this.settle(transaction, failure, unclear);
       await this.options.timer.sleep(this.backoffMs(tries));
     }
   }
 
-  /** Null when it was made; otherwise why not, and whether asking again can help. */
+  /** Null when it was made. */
   private async send(transaction: Transaction): Promise<Failure | null> {
     const { authority } = transaction;
     try {
@@ -92,7 +95,7 @@ export class Transactor {
       else await authority.exclusively(() => this.transact(transaction));
       return null;
     } catch (error) {
-      return { final: this.finalError(error, transaction), cause: error };
+      return failureOf(error as Error, transaction);
     }
   }
 
@@ -103,6 +106,7 @@ export class Transactor {
         TransactItems: [...fence, ...writes.map(({ item }) => item)],
         ClientRequestToken: token,
       }),
+      { abortSignal: AbortSignal.timeout(TRY_MS) },
     );
   }
 
@@ -117,19 +121,17 @@ export class Transactor {
     };
   }
 
-  private finalError(error: unknown, transaction: Transaction): Error | null {
-    if (error instanceof LockLostError) return error;
-    if (error instanceof TransactionCanceledException) return refusal(error, transaction);
-    if (error instanceof TransactionInProgressException) return null;
-    return isPassing(error) ? null : (error as Error);
-  }
-
-  /** No more tries. What failed may have been the repetition of a try that was made and whose answer was lost. */
-  private async settle(transaction: Transaction, { final, cause }: Failure): Promise<void> {
+  /**
+   * No more tries. What was refused may have been the repetition of a try that was made and whose answer was lost; and a
+   * try without an answer may still be on its way, unless the store itself says what stands against it.
+   */
+  private async settle(transaction: Transaction, { kind, error }: Failure, unclear: boolean): Promise<void> {
     const applied = await this.wasApplied(transaction);
     if (applied === true) return;
-    if (final !== null && applied === false) throw final;
-    throw new WriteUnknownError('the store did not answer; the write may still be made', { cause });
+    if (applied === false && (kind === 'refused' || !unclear)) throw error;
+    throw new WriteUnknownError('nobody can say whether the write was made, or still will be', {
+      cause: error,
+    });
   }
 
   private async wasApplied({ evidence, token }: Transaction): Promise<boolean | 'nobody-answers'> {
@@ -149,35 +151,51 @@ export class Transactor {
 }
 
 interface Failure {
-  /** What to throw at once; null when the same transaction may be sent again. */
-  readonly final: Error | null;
-  readonly cause: unknown;
+  /**
+   * `refused` by a condition; `busy`, nothing was written but the same may pass later; `unclear`, the answer was lost;
+   * `lost`, the holder knows that its lock is gone; `wrong`, the request itself.
+   */
+  readonly kind: 'refused' | 'busy' | 'unclear' | 'lost' | 'wrong';
+  readonly error: Error;
 }
 
-/** Which condition failed. Null when the reasons pass and the same transaction may be sent again. */
-function refusal(error: TransactionCanceledException, { authority, writes }: Transaction): Error | null {
+function failureOf(error: Error, transaction: Transaction): Failure {
+  if (error instanceof LockLostError) return { kind: 'lost', error };
+  if (error instanceof TransactionCanceledException) return cancellation(error, transaction);
+  if (error instanceof TransactionInProgressException || isThrottled(error)) return { kind: 'busy', error };
+  return { kind: isUnclear(error) ? 'unclear' : 'wrong', error };
+}
+
+/** Which condition failed, if one did. */
+function cancellation(error: TransactionCanceledException, { authority, writes }: Transaction): Failure {
   const reasons = error.CancellationReasons ?? [];
   const failed = reasons.findIndex(({ Code }) => Code === 'ConditionalCheckFailed');
-  if (failed === -1) return reasons.some(({ Code }) => PASSING.has(Code ?? '')) ? null : error;
+  if (failed === -1)
+    return { kind: reasons.some(({ Code }) => BUSY.has(Code ?? '')) ? 'busy' : 'wrong', error };
   const offset = authority === 'unlocked' ? 0 : 1;
-  if (failed < offset) return new LockLostError('the lock belongs to somebody else now', { cause: error });
-  return writes[failed - offset]?.refused(foundItem(reasons[failed])) ?? error;
+  if (failed < offset) {
+    return {
+      kind: 'refused',
+      error: new LockLostError('the lock belongs to somebody else now', { cause: error }),
+    };
+  }
+  const found = reasons[failed]?.Item ?? null;
+  return { kind: 'refused', error: writes[failed - offset]?.refused(found) ?? error };
 }
 
-const foundItem = (reason: CancellationReason | undefined): Record<string, AttributeValue> | null =>
-  reason?.Item ?? null;
+const isThrottled = ({ name }: Error): boolean =>
+  /throttl|ThroughputExceeded|RequestLimitExceeded/i.test(name);
 
-/** A lost answer, a throttled request, a server that failed: the SDK gave up, but nobody said no. */
-function isPassing(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { $fault, $retryable, $metadata } = error as Error & {
+/** The server failed, or no answer came: a time-out, a connection that broke. Nobody said no. */
+function isUnclear(error: Error): boolean {
+  const { $fault, $metadata, code } = error as Error & {
     $fault?: string;
-    $retryable?: object;
     $metadata?: { httpStatusCode?: number };
+    code?: string;
   };
-  if ($retryable !== undefined || $fault === 'server') return true;
-  if (($metadata?.httpStatusCode ?? 0) >= 500) return true;
-  return /timeout|throttl|ThroughputExceeded|RequestLimitExceeded|ECONN|EPIPE|socket/i.test(
-    `${error.name} ${error.message}`,
+  if ($fault === 'server' || ($metadata?.httpStatusCode ?? 0) >= 500) return true;
+  return (
+    $metadata?.httpStatusCode === undefined &&
+    /timeout|abort|ECONN|EPIPE|socket/i.test(`${error.name} ${code} ${error.message}`)
   );
 }

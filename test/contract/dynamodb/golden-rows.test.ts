@@ -95,7 +95,7 @@ describe.each(rows.map((row) => [row['billing_status']!.S!, row] as const))(
 const movable = rows.filter((row) => row['billing_status']!.S !== 'ACHSENT');
 
 it.each(movable.map((row) => [row['billing_status']!.S!, row] as const))(
-  'a %s row written by Go keeps all but the date when it is moved',
+  'a %s row written by Go keeps all but its date and period when it is moved',
   async (status, row) => {
     const user = `moved-${status}`;
     const before = await put(row, user);
@@ -109,11 +109,9 @@ it.each(movable.map((row) => [row['billing_status']!.S!, row] as const))(
       await store.context(user, { cause: 'support-changed' }),
     );
     const after = (await store.billingRow(user, '2026-12-24T06:00:00Z'))!;
-    expect({
-      ...after,
-      billing_date: before['billing_date'],
-      last_run_date: before['last_run_date'],
-    }).toEqual(before);
+    expect(after['billing_period']).toEqual({ S: '12/2026' });
+    const { billing_date, billing_period, last_run_date } = before;
+    expect({ ...after, billing_date, billing_period, last_run_date }).toEqual(before);
   },
 );
 

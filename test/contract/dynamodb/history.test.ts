@@ -88,6 +88,23 @@ describe('history', () => {
     ]);
   });
 
+  it('Add keeps what it does not know of a record that was read, and refuses one without a stamp', async () => {
+    const userId = `user-${id()}` as UserId;
+    const fence = await store.takeLock(userId);
+    const context = await store.context(userId, { cause: 'plan-changed' });
+    const written = await store.subscriptions.add(fence, subscription({ userId }), context);
+    await store.putBillingRow({
+      ...(await store.billingRow(userId, '2026-11-16T06:00:00Z'))!,
+      loyalty: { N: '7' },
+    });
+    const [read] = (await store.subscriptions.listByUserID(userId)).subscriptions;
+    const later = { ...read!, lastRunDate: plusNanos(written.lastRunDate!, 1n) };
+    await store.history.add(fence, { subscription: later, data: {} });
+    expect((await store.historyRows(userId)).at(-1)).toMatchObject({ loyalty: { N: '7' } });
+    const unstamped = { subscription: subscription({ userId }), data: {} };
+    await expect(store.history.add(fence, unstamped)).rejects.toThrow(/stamp/);
+  });
+
   it('Add and AddAll append, never overwrite, and need the lock', async () => {
     const subscriptionId = id();
     const userId = `user-${subscriptionId}`;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ensureTable, tableDefinitions } from '../../../src/adapters/dynamodb/tables.ts';
 import { formatInstant, instantFromMs, msOf, plusDays, plusMs } from '../../../src/domain/instant.ts';
 import type { BillingStatus, UserId } from '../../../src/domain/subscription.ts';
 import {
@@ -13,7 +14,7 @@ import type { Fence } from '../../../src/ports/lock.ts';
 import type { PageKey, StoredSubscription, SubscriptionPage } from '../../../src/ports/subscriptions.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
-import { injectFaults } from '../../support/dynamo-faults.ts';
+import { injectFaults, pass } from '../../support/dynamo-faults.ts';
 import { at, subscription } from '../../support/records.ts';
 
 let store: BillingStore;
@@ -69,7 +70,7 @@ describe('Add', () => {
   it('gives each change a later stamp with nine digits, the last not 0, also while the clock stands still', async () => {
     let record = await addNew();
     for (let i = 0; i < 5; i += 1) {
-      const context = { ...(await changes({})), partition: [record] };
+      const context = { ...(await changes({})), partition: { subscriptions: [record], malformed: [] } };
       record = await store.subscriptions.add(fence, { ...record, usioError: `try ${i}` }, context);
     }
 
@@ -83,7 +84,10 @@ describe('Add', () => {
   it('refuses a record that exists already and leaves both tables alone', async () => {
     const first = await addNew();
     const later = at('2026-11-16T09:00:00Z');
-    const blind = { ...(await changes({ cause: 'plan-changed', now: later })), partition: [] };
+    const blind = {
+      ...(await changes({ cause: 'plan-changed', now: later })),
+      partition: { subscriptions: [], malformed: [] },
+    };
 
     await expect(store.subscriptions.add(fence, created(), blind)).rejects.toThrow(PeriodTakenError);
     expect(await store.historyRows(userId)).toHaveLength(1);
@@ -153,6 +157,66 @@ describe('Add', () => {
     faults.remove();
   });
 
+  it.each([
+    ['standing still', '2026-11-16T08:00:00.123Z'],
+    ['gone back', '2026-11-16T07:00:00Z'],
+  ])('changes again what it has written, without another read, with a clock %s', async (_, later) => {
+    const context = await changes({ cause: 'plan-changed' });
+    let record = await store.subscriptions.add(fence, created(), context);
+    record = await store.subscriptions.add(
+      fence,
+      { ...record, usioError: 'a' },
+      { ...context, now: at(later) },
+    );
+    record = await store.subscriptions.add(
+      fence,
+      { ...record, usioError: 'b' },
+      { ...context, now: at(later) },
+    );
+    const { entries } = await store.history.getByID(record.subscriptionId);
+    expect(entries.map(({ subscription: { usioError } }) => usioError)).toEqual(['', 'a', 'b']);
+    expect(entries.at(-1)!.subscription.lastRunDate).toBe(record.lastRunDate);
+  });
+
+  it('refuses a fence that protects another user, and records of two users', async () => {
+    const other = `user-${randomUUID()}` as UserId;
+    const context = await store.context(other, { cause: 'plan-changed' });
+    const foreign = store.subscriptions.add(fence, subscription({ userId: other }), context);
+    await expect(foreign).rejects.toThrow(/does not protect/);
+    const both = store.subscriptions.addAll(fence, [created(), subscription({ userId: other })], context);
+    await expect(both).rejects.toThrow(/one user/);
+    expect(await store.historyRows(other)).toEqual([]);
+  });
+
+  it('writes nothing while one of the user’s rows cannot be read: it may hold the period or the newest stamp', async () => {
+    const good = await addNew({ billingDate: at('2026-12-16T06:00:00Z') });
+    await store.putBillingRow({ ...(await goRow()), billing_amount: { S: 'lots' } });
+    await expect(addNew()).rejects.toThrow(MalformedRowError);
+    await expect(
+      store.subscriptions.add(fence, { ...good, usioError: 'x' }, await changes({})),
+    ).rejects.toThrow(MalformedRowError);
+    expect(await store.historyRows(userId)).toHaveLength(1);
+  });
+
+  it('refuses a new record whose id another one has', async () => {
+    const first = await addNew();
+    const twin = addNew({ subscriptionId: first.subscriptionId, billingDate: at('2026-12-16T06:00:00Z') });
+    await expect(twin).rejects.toThrow(PeriodTakenError);
+  });
+
+  it('sees a change of the status alone', async () => {
+    const read = await addNew();
+    const item = (await store.billingRow(userId, '2026-11-16T06:00:00Z'))!;
+    await store.putBillingRow({ ...item, billing_status: { S: 'CANCELLED' } });
+    const partition = { subscriptions: [read], malformed: [] };
+    const late = store.subscriptions.add(
+      fence,
+      { ...read, usioError: 'x' },
+      { ...(await changes({})), partition },
+    );
+    await expect(late).rejects.toThrow(RecordChangedError);
+  });
+
   it('refuses a record that carries the row of another, or another date', async () => {
     const read = await addNew();
     const stranger = { ...read, subscriptionId: randomUUID() as typeof read.subscriptionId };
@@ -211,7 +275,7 @@ describe('AddAll', () => {
   });
 
   it('finds an instant taken that another spelling holds, and refuses a second SCHEDULED there', async () => {
-    const row = { ...(await goRow()), billing_date: { S: '2026-11-16T01:00:00-05:00' } };
+    const row = { ...(await goRow()), billing_date: { S: '2026-11-16T06:00:00.000Z' } };
     await store.putBillingRow(row);
     await expect(addNew()).rejects.toThrow(PeriodTakenError);
   });
@@ -279,6 +343,18 @@ describe('AdminUpdate', () => {
     });
   });
 
+  it('refuses a transition that the table does not have', async () => {
+    const read = await addNew({ billingStatus: 'CANCELLED' });
+    const back = { ...read, billingStatus: 'SCHEDULED' as const, billingDate: at('2026-11-20T06:00:00Z') };
+    const illegal = store.subscriptions.adminUpdate(
+      fence,
+      read,
+      back,
+      await changes({ cause: 'support-changed' }),
+    );
+    await expect(illegal).rejects.toThrow(IllegalTransitionError);
+  });
+
   it('refuses a date that another SCHEDULED record has, and a row that changed meanwhile', async () => {
     const read = await addNew();
     const other = await addNew({ billingDate: at('2026-12-16T06:00:00Z') });
@@ -324,8 +400,14 @@ describe('reading', () => {
     await store.putBillingRow({ ...(await goRow()), billing_date: { S: '2026-01-01T06:00:00.5Z' } });
 
     const faults = injectFaults(store.client);
+    const consistent: unknown[] = [];
+    faults.script('QueryCommand', pass, {
+      times: Infinity,
+      when: (input) => consistent.push(input['ConsistentRead']) > 0,
+    });
     const { subscriptions, malformed } = await store.subscriptions.listByUserID(userId);
     expect(faults.calls('QueryCommand')).toBeGreaterThan(1);
+    expect(new Set(consistent)).toEqual(new Set([true]));
     faults.remove();
     expect(subscriptions).toHaveLength(26);
     expect(malformed).toEqual([]);
@@ -452,6 +534,15 @@ describe.each([
     },
   );
 
+  it('finds nothing between two bounds that are the wrong way round, and refuses a cursor that is none', async () => {
+    const { subscriptions } = pages;
+    const none = await subscriptions.getNotificationSubscriptionPage('SCHEDULED', noon, noon, null);
+    expect(none).toEqual({ subscriptions: [], malformed: [], nextKey: null });
+    await expect(subscriptions.getScheduledSubscriptionPage(noon, 'garbage' as PageKey)).rejects.toThrow(
+      /no cursor/,
+    );
+  });
+
   it('reports a malformed row in its page', async () => {
     await pages.putBillingRow({
       user_id: { S: 'broken' },
@@ -472,4 +563,31 @@ describe.each([
     } while (key !== null);
     expect(malformed).toEqual([expect.stringContaining('broken / 2020-01-01T06:00:00Z')]);
   });
+});
+
+it('a cursor of the old index goes on there when the index by date has appeared meanwhile', async () => {
+  const old = await billingStore({ pageSize: 3, withDueIndex: false });
+  for (let i = 0; i < 10; i += 1) {
+    await old.putBillingRow({
+      user_id: { S: `user-${i}` },
+      billing_date: { S: '2026-11-16T06:00:00Z' },
+      subscription_id: { S: `record-${i}` },
+      billing_status: { S: 'SCHEDULED' },
+      billing_amount: { S: '4.99' },
+    });
+  }
+  const date = at('2026-11-17T06:00:00Z');
+  const first = await old.subscriptions.getScheduledSubscriptionPage(date, null);
+  const [definition] = tableDefinitions(old.tables);
+  await ensureTable(old.client, definition!, { addIndex: true });
+  const fresh = old.anotherProcess();
+  const found = first.subscriptions.map(({ subscriptionId }) => subscriptionId as string);
+  let key = first.nextKey;
+  while (key !== null) {
+    const page: SubscriptionPage = await fresh.getScheduledSubscriptionPage(date, key);
+    found.push(...page.subscriptions.map(({ subscriptionId }) => subscriptionId));
+    key = page.nextKey;
+  }
+  expect(found.sort()).toEqual(Array.from({ length: 10 }, (_, i) => `record-${i}`));
+  await old.drop();
 });

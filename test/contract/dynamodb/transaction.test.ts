@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { rowIsNew } from '../../../src/adapters/dynamodb/conditions.ts';
-import { asWrite } from '../../../src/adapters/dynamodb/transaction.ts';
+import { Transactor, asWrite } from '../../../src/adapters/dynamodb/transaction.ts';
 import type { UserId } from '../../../src/domain/subscription.ts';
 import { LockLostError, RecordChangedError, WriteUnknownError } from '../../../src/errors.ts';
 import type { Fence } from '../../../src/ports/lock.ts';
@@ -141,6 +141,28 @@ describe('when the answer stays away for good', () => {
     await expectMadeOnce();
   });
 
+  it('says that it does not know when a refusal cannot be checked against its own history row', async () => {
+    faults.script(TRANSACTION, fail(cancelled('None', 'ConditionalCheckFailed', 'None')));
+    faults.script('GetItemCommand', fail(timedOut()), { times: Infinity });
+    await expect(change()).rejects.toThrow(WriteUnknownError);
+  });
+
+  it('looks for its history row consistently', async () => {
+    let consistent: unknown;
+    faults.script(TRANSACTION, fail(cancelled('None', 'ConditionalCheckFailed', 'None')));
+    faults.script('GetItemCommand', pass, {
+      when: (input) => (consistent = input['ConsistentRead']) === true,
+    });
+    await expect(change()).rejects.toThrow(RecordChangedError);
+    expect(consistent).toBe(true);
+  });
+
+  it('does not say so when every try was turned away: nothing was written', async () => {
+    faults.script(TRANSACTION, fail(cancelled('TransactionConflict', 'None', 'None')), { times: Infinity });
+    await expect(change()).rejects.toThrow(/TransactionConflict/);
+    await expectNotMade();
+  });
+
   it('does not take the change of another for its own', async () => {
     faults.script(TRANSACTION, fail(cancelled('None', 'ConditionalCheckFailed', 'None')));
     const foreign = await context();
@@ -170,6 +192,18 @@ describe('when the lock is lost on the way', () => {
     await expectMadeOnce();
   });
 
+  it('does not claim that nothing was written while a try may still be on its way', async () => {
+    faults.script(TRANSACTION, fail(timedOut()));
+    let tries = 0;
+    const losing: Fence = {
+      ...fence,
+      exclusively: (write) =>
+        (tries += 1) === 1 ? write() : Promise.reject(new LockLostError('lease over')),
+    };
+    const attempt = store.subscriptions.add(losing, { ...record, updatedEvent: 'changed' }, await context());
+    await expect(attempt).rejects.toThrow(WriteUnknownError);
+  });
+
   it('does not send at all once the holder knows', async () => {
     const lost: Fence = { ...fence, exclusively: () => Promise.reject(new LockLostError('lease over')) };
     const attempt = store.subscriptions.add(lost, { ...record, updatedEvent: 'changed' }, await context());
@@ -177,6 +211,23 @@ describe('when the lock is lost on the way', () => {
     expect(faults.calls(TRANSACTION)).toBe(0);
     await expectNotMade();
   });
+});
+
+it('waits longer before each repetition, by a random part', async () => {
+  const waits: number[] = [];
+  const timer = { elapsedMs: () => 0, sleep: (ms: number) => Promise.resolve(void waits.push(ms)) };
+  const transactor = new Transactor({
+    client: store.client,
+    locksTable: store.tables.locks,
+    timer,
+    random: () => 0.5,
+  });
+  faults.script(TRANSACTION, fail(throttled()), { times: Infinity });
+  const key = { user_id: { S: userId }, last_run_date: { S: 'none' } };
+  const evidence = { table: store.tables.history, key, attribute: 'x' };
+  const commit = transactor.commit({ authority: fence, writes: [], token: 't', evidence });
+  await expect(commit).rejects.toThrow();
+  expect(waits).toEqual([25, 50, 100, 200, 400, 500, 500]);
 });
 
 describe('what goes along', () => {
@@ -200,6 +251,11 @@ describe('what goes along', () => {
     );
     await expect(again).rejects.toThrow('the attempt exists');
     expect(await rowNow()).toBe('changed');
+  });
+
+  it('is refused by name when it is too much for one transaction', async () => {
+    const many = Array.from({ length: 100 }, attempt);
+    await expect(change(many)).rejects.toThrow(/too many items/);
   });
 
   it('comes with the last record when there are too many for one transaction', async () => {

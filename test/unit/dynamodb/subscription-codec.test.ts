@@ -92,6 +92,14 @@ describe('a row', () => {
     );
   });
 
+  it('with a process that nobody here knows is read, and keeps it', () => {
+    const [row] = fc.sample(rows, 1);
+    const item = { ...row!, process: { S: 'QUANTUM' } };
+    const record = readSubscription(item);
+    expect(record.process).toBe('NOT_IDENTIFIED');
+    expect(writeSubscription({ ...record, usioError: 'x' }, item)['process']).toEqual({ S: 'QUANTUM' });
+  });
+
   it.each<[string, AttributeValue | undefined, RegExp]>([
     ['user_id', undefined, /user_id is missing/],
     ['subscription_id', { S: '' }, /subscription_id is missing/],
@@ -101,7 +109,11 @@ describe('a row', () => {
     ['billing_amount', { N: '4.99' }, /billing_amount is not text/],
     ['billing_amount', { S: '-4.99' }, /billing_amount is "-4.99"/],
     ['billing_status', { S: 'scheduled' }, /billing_status is "scheduled", not one of SCHEDULED/],
-    ['process', { S: 'MAGIC' }, /process is "MAGIC"/],
+    [
+      'billing_date',
+      { S: '2026-11-16T01:00:00-05:00' },
+      /billing_date is "2026-11-16T01:00:00-05:00", not a time in UTC/,
+    ],
     ['term', { S: 'WEEKLY' }, /term is "WEEKLY", not one of MONTHLY, YEARLY/],
     ['billing_week', { N: '0' }, /billing_week is 0/],
     ['billing_week', { S: '2' }, /billing_week is not a whole number/],
