@@ -62,6 +62,12 @@ module.exports = {
       { path: '^(src/(?!sandbox/)|queues/|workers/|dashboard/)' },
     ),
     only(
+      'the-audit-shares-no-code-with-what-it-checks',
+      'A checker that used the rules would agree with their bugs.',
+      { path: '^src/audit/' },
+      { path: '^(src/(?!audit/)|queues/|workers/|dashboard/)' },
+    ),
+    only(
       'no-production-code-imports-tests',
       '',
       { path: '^(src|queues|workers|dashboard)/' },

@@ -1,6 +1,8 @@
 import { attemptId } from '../domain/attempt-id.ts';
 import type { Charge } from '../domain/decision.ts';
 import { collected, declineText, declined, opened, sent } from '../domain/outcomes.ts';
+import { isFrozen } from '../domain/obstacles.ts';
+import { rulesOf } from '../domain/paths.ts';
 import type { Rail } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import { LeaseTooShortError, ProcessorBusyError, RecordChangedError } from '../errors.ts';
@@ -55,7 +57,8 @@ export async function chargeRecord(theCase: Case, plan: Charge): Promise<Verdict
 export async function resumeAttempt(theCase: Case): Promise<Verdict> {
   const { open } = theCase.state;
   if (open === null) throw new Error('there is no open attempt to resume');
-  return send(theCase, open, null);
+  // What the answer does to the record depends on who asked for the charge, not on who heard of it.
+  return send({ ...theCase, rules: rulesOf(open.process) }, open, null);
 }
 
 async function send(theCase: Case, attempt: Attempt, plan: Charge | null): Promise<Verdict> {
@@ -65,7 +68,8 @@ async function send(theCase: Case, attempt: Attempt, plan: Charge | null): Promi
   const payment = answer.kind === 'answered' ? sensible(attempt, answer.payment) : null;
   if (payment === null) return leaveUnknown(theCase, attempt);
   const turnToAccount = plan?.fallback === 'ACH' && attempt.rail === 'PINLESS' && isNsf(payment);
-  return turnToAccount ? chargeAccount(theCase, plan, payment) : recordAnswer(theCase, attempt, payment);
+  if (turnToAccount && !(await isFrozenByNow(theCase))) return chargeAccount(theCase, plan, payment);
+  return recordAnswer(theCase, attempt, payment);
 }
 
 async function post(theCase: Case, attempt: Attempt): Promise<ChargeAnswer> {
@@ -94,6 +98,22 @@ async function leaveUnknown(theCase: Case, { attemptId: id }: Attempt): Promise<
   const verdict = judged(theCase, 'unknown', 'no-answer', { attemptId: id });
   await theCase.dependencies.pipeline.saveVerdict(verdict);
   return verdict;
+}
+
+/** The card may have taken its time, and a freeze ordered meanwhile must hold for the account. */
+async function isFrozenByNow({
+  record: { userId, subscriptionId },
+  triggerId,
+  dependencies,
+}: Case): Promise<boolean> {
+  const { freezes } = await dependencies.pipeline.readBackground({
+    userId,
+    subscriptionId,
+    triggerId,
+    accountId: null,
+  });
+  const now = dependencies.clock.now();
+  return (['global', 'user', 'ACH'] as const).some((scope) => isFrozen(freezes, scope, now));
 }
 
 /** The decline and the intent on the other rail are one transaction: there is no moment at which neither is known. */
@@ -171,7 +191,7 @@ async function readAgain(theCase: Case): Promise<Case> {
 }
 
 function newAttempt(
-  { record: row, rules, triggerId, account, now }: Case,
+  { record: row, rules, triggerId, account, dependencies }: Case,
   rail: Rail,
   plan: Charge,
 ): Attempt {
@@ -185,7 +205,7 @@ function newAttempt(
     amount: plan.amount,
     accountId: account?.accountId ?? null,
     description: rail === 'ACH' && plan.representment ? REPRESENTMENT : null,
-    openedAt: now,
+    openedAt: dependencies.clock.now(),
   };
 }
 

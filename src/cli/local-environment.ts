@@ -27,6 +27,7 @@ const POINTS_ELSEWHERE = [
   'AWS_ENDPOINT_URL_DYNAMODB',
   'AWS_ENDPOINT_URL_KINESIS',
   'USER_SERVICE_URL',
+  'PAYMENTS_SERVICE_URL',
 ];
 
 /**
@@ -34,14 +35,14 @@ const POINTS_ELSEWHERE = [
  * that system. So a second terminal needs no configuration.
  */
 export function withLocalSystem(environment: Environment): { environment: Environment; local: boolean } {
-  if (POINTS_ELSEWHERE.some((name) => environment[name] !== undefined)) return { environment, local: false };
+  if (POINTS_ELSEWHERE.some((name) => (environment[name] ?? '') !== '')) return { environment, local: false };
   const folder = dataDir(environment);
   const running = readRunningStack(folder);
   const written = running === null ? null : readLocalEnvironment(folder);
   // A file that an older start left behind names other ports.
   if (written?.['AWS_ENDPOINT_URL_DYNAMODB'] !== running?.dynamodbUrl || written === null)
     return { environment, local: false };
-  return { environment: { ...written, ...environment }, local: true };
+  return { environment: { ...environment, ...written }, local: true };
 }
 
 function readLocalEnvironment(folder: string): Record<string, string> | null {

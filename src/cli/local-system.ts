@@ -56,7 +56,7 @@ export async function startLocalSystem(
     const variables = { ...servers, ...bankVariables(bank.url) };
     writeLocalEnvironment(folder, variables);
     const whole = { ...environment, ...variables };
-    const seeded = await seed(whole, { users: DEMO_MEMBERS, prefix: 'demo', onlyIfEmpty: true }, out);
+    const seeded = await seed(whole, { users: DEMO_MEMBERS, prefix: 'demo', onlyIfMissing: true }, out);
     if (seeded !== null)
       out.line(`seeded ${seeded.members} demo members with ${seeded.records} billing records`);
     const { now } = await sandboxClient(whole).time();

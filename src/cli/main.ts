@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Instant } from '../domain/instant.ts';
 import { formatInstant, parseInstant } from '../domain/instant.ts';
+import { runAudit } from './audit-command.ts';
 import type { Diagnosis } from './doctor.ts';
 import { examine } from './doctor.ts';
 import { withLocalSystem } from './local-environment.ts';
@@ -28,6 +29,7 @@ program
     false,
   )
   .action(async ({ addIndex }: { addIndex: boolean }) => {
+    out.line(target());
     for await (const { name, what, status, remedy } of makeTables(environment, { addIndex })) {
       out.line(`${mark(status)} ${name}: ${what} ${status}${remedy === undefined ? '' : `; ${remedy}`}`);
       if (status === 'wrong') process.exitCode = 1;
@@ -38,7 +40,7 @@ program
   .command('doctor')
   .description('check every dependency and say what is wrong and how to mend it')
   .action(async () => {
-    out.line(local ? 'the local system of `npm start`' : 'the system that the environment names');
+    out.line(target());
     let bad = 0;
     for await (const diagnosis of examine(environment)) {
       out.line(`${HEALTH[diagnosis.health]} ${diagnosis.dependency}: ${diagnosis.what}: ${diagnosis.detail}`);
@@ -52,6 +54,14 @@ program
     if (bad > 0) process.exitCode = 1;
   });
 
+program
+  .command('audit')
+  .description('check live data against the rules that must always hold; ends with 1 when one is broken')
+  .option('--json', 'the last line on standard output is one JSON object', false)
+  .action(async ({ json }: { json: boolean }) => {
+    process.exitCode = await runAudit(environment, { json }, json ? terminal(process.stderr) : out);
+  });
+
 const sandbox = program.command('sandbox').description('the pretend bank: its members and its clock');
 
 sandbox
@@ -60,7 +70,7 @@ sandbox
   .option('-u, --users <count>', 'how many', wholeNumber, 500)
   .option('-p, --prefix <text>', 'members are named <prefix>-000001 and so on', prefix, 'demo')
   .action(async ({ users, prefix: name }: { users: number; prefix: string }) => {
-    const result = await seed(environment, { users, prefix: name, onlyIfEmpty: false }, out);
+    const result = await seed(environment, { users, prefix: name, onlyIfMissing: false }, out);
     if (result === null) return;
     const { members, records, skipped } = result;
     out.line(
@@ -85,6 +95,13 @@ sandbox
   .action(async (by: string) => {
     tellTime(await sandboxClient(environment).advance(by));
   });
+
+/** Before anything is made or judged: on what? */
+function target(): string {
+  if (local) return 'the local system of `npm start`';
+  const endpoint = environment['AWS_ENDPOINT_URL_DYNAMODB'] ?? '';
+  return `the system that the environment names: DynamoDB at ${endpoint === '' ? 'AWS' : endpoint}`;
+}
 
 function tellTime({ now, pendingCallbacks }: { now: Instant; pendingCallbacks: number }): void {
   out.line(

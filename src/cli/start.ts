@@ -3,7 +3,7 @@ import { colour, terminal } from './terminal.ts';
 
 /**
  * The whole system on one machine, with nothing configured. Stays up until Ctrl-C; `--once` stops after the summary.
- * Everything it starts ends with it, however it ends.
+ * Everything it starts ends with it. (Killed together with its guard it leaves servers, which the next start ends.)
  */
 const out = terminal();
 const once = process.argv.includes('--once');
@@ -14,6 +14,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     if (stopped.signal.aborted) process.exit(130); // asked twice: no more patience
     stopped.abort();
   });
+}
+
+// npm passes a signal on, but when npm itself is killed nobody tells us: then its process is no longer our parent.
+if (process.env['npm_lifecycle_event'] === 'start') {
+  const npm = process.ppid;
+  setInterval(() => process.ppid !== npm && stopped.abort(), 500).unref();
 }
 
 try {

@@ -5,7 +5,8 @@ import { demoMember, demoUserId } from './population.ts';
 
 export interface SeedStore {
   hasUser(userId: string): Promise<boolean>;
-  write(subscriptions: readonly Subscription[]): Promise<void>;
+  /** Whole members: never a part of one's records without the rest. */
+  write(members: readonly (readonly Subscription[])[]): Promise<void>;
 }
 
 export interface SeedBank {
@@ -48,7 +49,7 @@ export async function seedDemo(
       .map((index) => demoMember(request.prefix, index, request.now));
     if (members.length > 0) {
       await bank.putUsers(members.map(({ bankUser }) => bankUser));
-      await store.write(members.flatMap((member) => member.records));
+      await store.write(members.map((member) => member.records));
     }
     skipped += indexes.length - members.length;
     records += members.reduce((sum, member) => sum + member.records.length, 0);

@@ -2,7 +2,7 @@ import type { BillingStatus } from './subscription.ts';
 
 /**
  * Every change of a billing record's status that is allowed, by what causes it. A cause names what happened in the
- * world; a pair of statuses without a cause is illegal. `docs/architecture.md` draws this table.
+ * world; a pair of statuses without a cause is illegal.
  */
 export const CAUSES = [
   'attempt-opened',

@@ -8,6 +8,7 @@ import { Books } from './books.ts';
 import { kinesisStream } from './callbacks/callback-stream.ts';
 import { configFrom, type SandboxConfig } from './config.ts';
 import { sandboxApp } from './http/app.ts';
+import { ownFolder } from './ledger/folder-owner.ts';
 import { LedgerFile } from './ledger/ledger-file.ts';
 
 /** Longer than what clients keep idle connections for, so that they, not we, close them. */
@@ -75,8 +76,9 @@ async function main(): Promise<void> {
     server.closeAllConnections();
     await opened.bank?.stop();
   });
-  // Bind before the ledger is opened: a second sandbox on this port must stop before it touches the file.
+  // Port and folder before the ledger: a second sandbox on either must stop before it touches the file.
   const url = await listen(server, config);
+  await ownFolder(config.dataDir);
   const bank = await openBank(config, log);
   opened.bank = bank;
   handle = sandboxApp(bank, log);

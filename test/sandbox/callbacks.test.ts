@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bankForTest, type BankClient, type Json } from './bank-client.ts';
 import { eventually } from './eventually.ts';
 import { PaymentsStream } from './payments-stream.ts';
+import { StreamStandIn, type Refusal } from './stream-stand-in.ts';
 
 const MONDAY = '2026-06-01T12:00:00Z';
 
@@ -147,5 +148,38 @@ describe('callbacks on the payments stream', () => {
       const types = records.filter(({ partitionKey }) => partitionKey === user).map(({ type }) => type);
       expect(types).toEqual(['SUBSCRIPTION_COMPLETED', 'SUBSCRIPTION_RETURNED']);
     }
+  });
+
+  const throttled = { ErrorCode: 'ProvisionedThroughputExceededException', ErrorMessage: 'slow down' };
+  it.each<[string, Refusal]>([
+    ['without a sequence number', throttled],
+    ['with null for one', { ...throttled, SequenceNumber: null, ShardId: null }],
+    ['with an empty one', { ...throttled, SequenceNumber: '' }],
+  ])('stay pending when the stream takes the others and refuses them %s', async (_how, refusal) => {
+    const standIn = await StreamStandIn.forTest();
+    const bank = await bankForTest({ kinesisEndpoint: standIn.endpoint });
+    await bank.setClock(MONDAY);
+    await ach(bank, 'taken');
+    await ach(bank, 'refused', { late_return: { after_days: 0 } });
+    standIn.refusals.set('refused', refusal);
+    const advanced = bank.advance('4d');
+    await eventually(async () => standIn.requests >= 3, 'the retries');
+    const published = async () =>
+      (await bank.ledger({ type: 'callback.published' })).map(({ user_id }) => user_id);
+    expect(await published()).toEqual(['taken']);
+    expect((await bank.get('/sandbox/callbacks')).body).toEqual({
+      state: 'retrying',
+      pending: 2,
+      last_error: 'the stream refused some records',
+    });
+
+    standIn.refusals.clear();
+    expect((await advanced).body['callbacks']).toEqual({ pending: 0 });
+    expect(await published()).toEqual(['taken', 'refused', 'refused']);
+    expect(standIn.taken).toEqual([
+      { user: 'taken', type: 'SUBSCRIPTION_COMPLETED' },
+      { user: 'refused', type: 'SUBSCRIPTION_COMPLETED' },
+      { user: 'refused', type: 'SUBSCRIPTION_RETURNED' },
+    ]);
   });
 });

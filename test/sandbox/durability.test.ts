@@ -128,6 +128,31 @@ describe('the sandbox process', () => {
     expect(await again.ledger({ type: 'callback.queued' })).toHaveLength(1);
   });
 
+  it.each([
+    ['between its first two lines', 1, ''],
+    ['between its last two lines', 2, ''],
+    ['within its last line', 2, '{"seq":'],
+  ])('cuts off as a whole what was written together and torn %s', async (_where, kept, torn) => {
+    const dataDir = await folderForTest();
+    const before = await startSandbox({ dataDir });
+    const bank = new BankClient(before.url);
+    await bank.setUser('whole');
+    const together = ['a', 'b', 'c'].map((user_id) => ({ user_id }));
+    expect((await bank.call('POST', '/sandbox/users', together)).status).toBe(200);
+    await before.kill();
+    const file = join(dataDir, 'ledger.jsonl');
+    const [first, ...group] = (await readFile(file, 'utf8')).split('\n');
+    expect(group.slice(0, 3).map((line) => line.includes('"more":true'))).toEqual([true, true, false]);
+    await writeFile(file, `${[first, ...group.slice(0, kept)].join('\n')}\n${torn}`);
+
+    const again = await bankForTest({ dataDir });
+    expect(await readFile(file, 'utf8')).toBe(`${first}\n`);
+    expect((await again.get('/sandbox/users/a')).status).toBe(404);
+    await again.setUser('next');
+    const entries = await again.ledger({ type: 'user.set' });
+    expect(entries.map(({ user_id }) => user_id)).toEqual(['whole', 'next']);
+  });
+
   it('refuses a ledger that is damaged in the middle', async () => {
     const dataDir = await folderForTest();
     await writeFile(join(dataDir, 'ledger.jsonl'), 'rubbish\n');

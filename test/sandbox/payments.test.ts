@@ -152,7 +152,23 @@ describe('payments, refunds, users and notifications', () => {
         status: 409,
         body: { code: 'already_refunded' },
       });
-      expect((await bank.get('/payments/by-key/refund-key')).status).toBe(404);
+    });
+
+    it('is found by the key of the refund, as the refund was answered', async () => {
+      await bank.setUser('by-refund-key');
+      const { confirmation_id } = (await bank.pay({ user_id: 'by-refund-key' }, 'charge-key')).body;
+      expect((await bank.get('/payments/by-key/given-back')).status).toBe(404);
+      await bank.setFaults({ id: 'lost', service: 'refunds', fault: 'error-after', times: 1 });
+      expect((await bank.refund(confirmation_id, 'given-back')).status).toBe(500);
+      const found = await bank.get('/payments/by-key/given-back');
+      expect(found).toMatchObject({ status: 200, body: { confirmation_id, status: 'COMPLETED' } });
+      expect((await bank.refund(confirmation_id, 'given-back')).body).toEqual(found.body);
+      expect((await bank.get('/payments/by-key/charge-key')).body['status']).toBe('REFUNDED');
+
+      expect((await bank.refund(confirmation_id, 'refused')).status).toBe(409);
+      expect((await bank.get('/payments/by-key/refused')).status).toBe(404);
+      const reads = await bank.ledger({ type: 'payment.read', user_id: 'by-refund-key' });
+      expect(reads.map(({ lookup }) => lookup)).toEqual(['given-back', 'charge-key']);
     });
 
     it('declines what is not refundable, for ever under that key', async () => {
@@ -165,6 +181,8 @@ describe('payments, refunds, users and notifications', () => {
         body: answer.body,
       });
       expect(await bank.statusOf(confirmation_id)).toBe('ACHSENT');
+      const found = await bank.get('/payments/by-key/too-soon');
+      expect({ status: found.status, body: found.body }).toEqual({ status: 200, body: answer.body });
     });
 
     it('refuses a key that was used for something else, and a payment that is not there', async () => {

@@ -1,5 +1,11 @@
 import type { DynamoDBClient, WriteRequest } from '@aws-sdk/client-dynamodb';
-import { BatchWriteItemCommand, QueryCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import {
+  BatchWriteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
 import type { Subscription } from '../../domain/subscription.ts';
 import type { Timer } from '../../ports/timer.ts';
 import { withData, writeSubscription } from './subscription-codec.ts';
@@ -8,6 +14,7 @@ export interface SeederOptions {
   readonly client: DynamoDBClient;
   readonly billingTable: string;
   readonly historyTable: string;
+  readonly pipelineTable: string;
   readonly timer: Timer;
   readonly random: () => number;
 }
@@ -15,6 +22,8 @@ export interface SeederOptions {
 /** DynamoDB takes 25 items at once, and each record is two. */
 const RECORDS_PER_BATCH = 12;
 const MAX_TRIES = 10;
+
+const doneMark = (prefix: string) => ({ pk: { S: `DEMO#${prefix}` }, sk: { S: 'SEEDED' } });
 
 /**
  * Puts made-up records into the tables. The only user of BatchWriteItem, which knows no conditions: whoever seeds says
@@ -48,13 +57,25 @@ export class DynamoSeeder {
     return Count > 0;
   }
 
-  /** Each record with its history row. */
-  async write(subscriptions: readonly Subscription[]): Promise<void> {
+  /** When a seeding was finished; one that was interrupted leaves no mark. */
+  async isMarkedDone(prefix: string): Promise<boolean> {
+    const { client, pipelineTable } = this.options;
+    const { Item } = await client.send(
+      new GetItemCommand({ TableName: pipelineTable, Key: doneMark(prefix), ConsistentRead: true }),
+    );
+    return Item !== undefined;
+  }
+
+  async markDone(prefix: string): Promise<void> {
+    const { client, pipelineTable } = this.options;
+    await client.send(new PutItemCommand({ TableName: pipelineTable, Item: doneMark(prefix) }));
+  }
+
+  /** Each record with its history row, and each member's records in one batch. */
+  async write(members: readonly (readonly Subscription[])[]): Promise<void> {
     const { billingTable, historyTable } = this.options;
-    for (let start = 0; start < subscriptions.length; start += RECORDS_PER_BATCH) {
-      const items = subscriptions
-        .slice(start, start + RECORDS_PER_BATCH)
-        .map((subscription) => writeSubscription(subscription, null));
+    for (const records of inBatches(members)) {
+      const items = records.map((record) => writeSubscription(record, null));
       await this.writeBatch({
         [historyTable]: items.map((item) => ({ PutRequest: { Item: withData(item, { cause: 'seeded' }) } })),
         [billingTable]: items.map((item) => ({ PutRequest: { Item: item } })),
@@ -73,4 +94,14 @@ export class DynamoSeeder {
       left = UnprocessedItems;
     }
   }
+}
+
+function inBatches(members: readonly (readonly Subscription[])[]): Subscription[][] {
+  const batches: Subscription[][] = [];
+  for (const records of members) {
+    const last = batches.at(-1);
+    if (last !== undefined && last.length + records.length <= RECORDS_PER_BATCH) last.push(...records);
+    else batches.push([...records]);
+  }
+  return batches;
 }

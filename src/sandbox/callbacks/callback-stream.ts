@@ -1,3 +1,4 @@
+import type { PutRecordsResultEntry } from '@aws-sdk/client-kinesis';
 import type { CallbackEvent } from './callback-event.ts';
 
 /** The most records that one PutRecords takes. */
@@ -16,6 +17,11 @@ interface StreamSettings {
 }
 
 const PRETEND_CREDENTIALS = { accessKeyId: 'sandbox', secretAccessKey: 'sandbox' };
+
+/** PutRecords succeeds as a whole when it refused some records, or all. Emulators spell "absent" as null. */
+function wasTaken(record: PutRecordsResultEntry | undefined): boolean {
+  return Boolean(record?.SequenceNumber) && !record?.ErrorCode;
+}
 
 /** Loads the AWS SDK only when there is a stream: a bank without one starts in half the time. */
 export async function kinesisStream(
@@ -40,7 +46,7 @@ export async function kinesisStream(
         Data: Buffer.from(JSON.stringify(event)),
       }));
       const result = await client.send(new PutRecordsCommand({ StreamName: name, Records }));
-      return events.map((_, i) => result.Records?.[i]?.SequenceNumber !== undefined);
+      return events.map((_, i) => wasTaken(result.Records?.[i]));
     },
     close: () => client.destroy(),
   };

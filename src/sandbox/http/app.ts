@@ -52,6 +52,11 @@ function rejection(bank: Bank, log: Logger): ErrorRequestHandler {
 
 function health(bank: Bank): RequestHandler {
   return (_req, res) => {
+    const { obstacle } = bank.ledger;
+    if (obstacle !== undefined) {
+      send(res, problemReply(new Problem(503, 'ledger_not_writable', obstacle)));
+      return;
+    }
     const { users, payments } = bank.books;
     const callbacks = bank.publisher.report();
     res.json({

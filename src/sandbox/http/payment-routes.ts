@@ -4,7 +4,7 @@ import { instantText } from '../clock/instant-text.ts';
 import type { RequestedFacts } from '../ledger/entry.ts';
 import { messageFor } from '../payments/codes.ts';
 import type { Accepted } from '../payments/payments-desk.ts';
-import type { Payment } from '../payments/payment.ts';
+import type { Payment, PaymentFacts } from '../payments/payment.ts';
 import type { Refunded } from '../payments/refunds-desk.ts';
 import {
   idempotencyKey,
@@ -102,11 +102,28 @@ async function refund(bank: Bank, req: Request<{ id: string }>, res: Response): 
   });
 }
 
+interface Found {
+  readonly facts: PaymentFacts;
+  readonly view: object;
+}
+
+function byId(bank: Bank, confirmationId: string): Found | undefined {
+  const payment = bank.books.payments.find(confirmationId);
+  return payment && { facts: payment.facts, view: paymentView(payment) };
+}
+
+/** A refund's key finds the refund, as it was answered: that of an answer that never came is what its caller asks for. */
+function byKey(bank: Bank, key: string): Found | undefined {
+  const used = bank.books.payments.key(key);
+  const found = used && byId(bank, used.confirmationId);
+  return found && used.use === 'refund' ? { ...found, view: used.answer } : found;
+}
+
 async function lookUp(
   bank: Bank,
   res: Response,
   lookup: string,
-  find: () => Payment | undefined,
+  find: () => Found | undefined,
 ): Promise<void> {
   const facts = find()?.facts;
   await serve(bank, res, {
@@ -114,9 +131,9 @@ async function lookUp(
     key: lookup,
     facts: facts ?? {},
     perform: () => {
-      const payment = find();
-      if (payment === undefined) throw new Problem(404, 'payment_not_found', 'there is no such payment');
-      return { status: 200, body: paymentView(payment) };
+      const found = find();
+      if (found === undefined) throw new Problem(404, 'payment_not_found', 'there is no such payment');
+      return { status: 200, body: found.view };
     },
     answered: (how, mark) => ({
       type: 'payment.read',
@@ -130,15 +147,14 @@ async function lookUp(
 
 export function paymentRoutes(bank: Bank): Router {
   const router = Router();
-  const { payments } = bank.books;
   router.post('/payments', (req, res) => charge(bank, req, res));
   router.get('/payments/by-key/:key', (req, res) => {
     const { key } = req.params;
-    return lookUp(bank, res, key, () => payments.findByKey(key));
+    return lookUp(bank, res, key, () => byKey(bank, key));
   });
   router.get('/payments/:id', (req, res) => {
     const { id } = req.params;
-    return lookUp(bank, res, id, () => payments.find(id));
+    return lookUp(bank, res, id, () => byId(bank, id));
   });
   router.post('/payments/:id/refund', (req, res) => refund(bank, req, res));
   return router;

@@ -25,6 +25,7 @@ export class LedgerFile {
   readonly #fd: number;
   readonly #index = new OffsetIndex();
   #size = 0;
+  #failedWrite: string | undefined;
 
   private constructor(path: string) {
     this.#path = path;
@@ -76,6 +77,14 @@ export class LedgerFile {
     return bytes.toString('utf8').slice(0, -1).split('\n');
   }
 
+  /** Why the next entry could not be written, as far as can be told without writing. */
+  get obstacle(): string | undefined {
+    const { size, nlink } = fstatSync(this.#fd);
+    if (nlink === 0) return `${this.#path} was removed`;
+    if (size !== this.#size) return `${this.#path} was changed by another process`;
+    return this.#failedWrite;
+  }
+
   close(): void {
     closeSync(this.#fd);
   }
@@ -123,9 +132,9 @@ export class LedgerFile {
   }
 
   #write(bytes: Buffer): void {
-    if (fstatSync(this.#fd).size !== this.#size) {
-      throw new LedgerError(`${this.#path} was changed by another process`);
-    }
+    // A write that failed may work now, say on a disk that has room again; what others did to the file stays.
+    this.#failedWrite = undefined;
+    if (this.obstacle !== undefined) throw new LedgerError(this.obstacle);
     try {
       for (let written = 0; written < bytes.length;) {
         written += writeSync(this.#fd, bytes, written);
@@ -133,7 +142,8 @@ export class LedgerFile {
     } catch (error) {
       // A full disk may have taken half a line; what follows must not be glued to it.
       ftruncateSync(this.#fd, this.#size);
-      throw new LedgerError(`cannot write ${this.#path}`, { cause: error });
+      this.#failedWrite = `cannot write ${this.#path}`;
+      throw new LedgerError(this.#failedWrite, { cause: error });
     }
   }
 }

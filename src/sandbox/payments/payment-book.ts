@@ -45,11 +45,6 @@ export class PaymentBook {
     return this.#keys.get(key);
   }
 
-  findByKey(key: string): Payment | undefined {
-    const record = this.#keys.get(key);
-    return record?.use === 'payment' ? this.#payments.get(record.confirmationId) : undefined;
-  }
-
   apply(entry: LedgerEntry): void {
     if (entry.type === 'payment.applied') return this.#accepted(entry);
     if (!('confirmation_id' in entry)) return;

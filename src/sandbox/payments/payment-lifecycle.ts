@@ -6,7 +6,7 @@ import type { Journal } from '../journal.ts';
 import type { SandboxUser } from '../users/user-book.ts';
 import type { ScriptedBehaviour } from '../users/user-script.ts';
 import type { Due } from './agenda.ts';
-import type { Payment } from './payment.ts';
+import { wasPosted, type Payment } from './payment.ts';
 
 const DAY_MS = 86_400_000;
 /** A return reaches the originator within two banking days of settlement; after that silence means paid. */
@@ -157,10 +157,14 @@ export class PaymentLifecycle {
     );
   }
 
+  /** Not after a refund or a charge-back: the money went back already, and goes back only once. */
   #returnLate(payment: Payment, at: Instant): void {
     if (payment.status !== 'COMPLETED' || payment.lateReturnCode === undefined) return;
-    const posted = payment.settlement?.posted ?? true;
-    this.#return(payment, at, { return_code: payment.lateReturnCode, posted, late: true });
+    this.#return(payment, at, {
+      return_code: payment.lateReturnCode,
+      posted: wasPosted(payment),
+      late: true,
+    });
   }
 
   #return(
@@ -176,6 +180,7 @@ export class PaymentLifecycle {
     );
   }
 
+  /** Not after a refund or a late return, for the same reason. */
   #chargeBack(payment: Payment, at: Instant): void {
     if (payment.status !== 'COMPLETED') return;
     this.#journal.record(
@@ -185,7 +190,7 @@ export class PaymentLifecycle {
         ...payment.facts,
         status: 'CHARGED_BACK',
         effect: 'credit',
-        posted: true,
+        posted: wasPosted(payment),
       },
       ...this.#callbacks.plan(payment, { status: 'CHARGED_BACK', at }),
     );

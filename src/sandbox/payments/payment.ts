@@ -56,6 +56,11 @@ export interface Settlement {
   readonly returnsAt: Instant | undefined;
 }
 
+/** Money that was never taken from the account is not given back to it either. */
+export function wasPosted({ settlement }: Payment): boolean {
+  return settlement?.posted ?? true;
+}
+
 export function factsOnly(facts: PaymentFacts): PaymentFacts {
   const { idempotency_key, user_id, kind, reference_id, method, provider, amount, confirmation_id } = facts;
   return { idempotency_key, user_id, kind, reference_id, method, provider, amount, confirmation_id };

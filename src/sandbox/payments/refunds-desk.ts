@@ -2,7 +2,7 @@ import type { CallbackDesk, EarlyRule } from '../callbacks/callback-desk.ts';
 import type { Instant } from '../calendar/new-york-time.ts';
 import type { Journal } from '../journal.ts';
 import { Problem } from '../problem.ts';
-import type { Payment, PaymentAnswer } from './payment.ts';
+import { wasPosted, type Payment, type PaymentAnswer } from './payment.ts';
 import { fingerprintOf, type RefundRequest } from './payment-request.ts';
 import { refuseOtherUse } from './payments-desk.ts';
 
@@ -48,7 +48,8 @@ export class RefundsDesk {
       const change = { status: 'REFUNDED', at } as const;
       early = this.#callbacks.earlyRule(payment, change);
       const callbacks = this.#callbacks.plan(payment, change, early);
-      this.#journal.record(at, { ...refund, status, effect: 'credit', posted: true }, ...callbacks);
+      const credit = { effect: 'credit', posted: wasPosted(payment) } as const;
+      this.#journal.record(at, { ...refund, status, ...credit }, ...callbacks);
     } else {
       const error_message = `a payment that is ${status} cannot be refunded`;
       this.#journal.record(at, { ...refund, status: 'FAILED', error_code: 'not_refundable', error_message });

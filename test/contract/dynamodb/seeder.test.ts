@@ -18,6 +18,7 @@ beforeAll(async () => {
     client: store.client,
     billingTable: store.tables.billing,
     historyTable: store.tables.history,
+    pipelineTable: store.tables.pipeline,
     timer: systemTimer,
     random: () => 0.01,
   });
@@ -33,6 +34,10 @@ const records = (userId: string, count: number) =>
       lastRunDate: plusDays(at('2026-01-01T06:00:00.1Z'), i),
     });
   });
+
+/** As if each four were a member's: a batch takes three such. */
+const fourAtATime = <T>(all: readonly T[]): T[][] =>
+  Array.from({ length: all.length / 4 }, (_, i) => all.slice(i * 4, i * 4 + 4));
 
 it('writes each record with its history row, and what DynamoDB left over again', async () => {
   expect(await seeder.isEmpty()).toBe(true);
@@ -52,7 +57,7 @@ it('writes each record with its history row, and what DynamoDB left over again',
     { times: 2, when: (input) => (lastInput = input['RequestItems']) !== undefined },
   );
   let lastInput: unknown;
-  await seeder.write(records(userId, 40));
+  await seeder.write(fourAtATime(records(userId, 40)));
   faults.remove();
 
   expect(refused).toBe(2);
@@ -62,6 +67,13 @@ it('writes each record with its history row, and what DynamoDB left over again',
   expect(await seeder.isEmpty()).toBe(false);
 });
 
+it('knows whether a seeding was finished', async () => {
+  expect(await seeder.isMarkedDone('demo')).toBe(false);
+  await seeder.markDone('demo');
+  expect(await seeder.isMarkedDone('demo')).toBe(true);
+  expect(await seeder.isMarkedDone('other')).toBe(false);
+});
+
 it('gives up with a clear word when items stay unprocessed', async () => {
   const faults = injectFaults(store.client);
   faults.script(
@@ -69,6 +81,6 @@ it('gives up with a clear word when items stay unprocessed', async () => {
     () => Promise.resolve({ output: { UnprocessedItems: { x: [{}] }, $metadata: {} }, response: {} }),
     { times: Infinity },
   );
-  await expect(seeder.write(records(randomUUID(), 1))).rejects.toThrow(/unprocessed/);
+  await expect(seeder.write([records(randomUUID(), 1)])).rejects.toThrow(/unprocessed/);
   faults.remove();
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Item } from '../../../src/adapters/lock/lock-row.ts';
 import { LockLostError } from '../../../src/errors.ts';
 import type { Lock } from '../../../src/ports/lock.ts';
 import { fail, serverFailed, throttled, timedOut, transactionConflict } from '../../support/dynamo-faults.ts';
@@ -67,6 +68,36 @@ describe('when a heartbeat finds that the row is not ours', () => {
     await alice.timer.advance(2 * HEARTBEAT_MS);
     expect(lock.signal.aborted).toBe(false);
     expect(versionOf(await bench.row(key))).not.toBe('touched');
+  });
+});
+
+describe('when the row has another owner under the version that we wrote last', () => {
+  const stolen = async (key: string): Promise<Item> => {
+    const row = { ...(await bench.row(key)), ownerName: { S: 'thief' } };
+    await bench.writeRow(row);
+    return row;
+  };
+
+  it('is not renewed by us', async () => {
+    const key = newKey();
+    const alice = bench.contender();
+    const lock = await alice.lock(key);
+    const row = await stolen(key);
+    await alice.timer.advance(HEARTBEAT_MS);
+    expect(alice.faults.calls('UpdateItemCommand')).toBe(1);
+    expect(await bench.row(key)).toEqual(row);
+    await expectLost(lock, /somebody else holds it/);
+  });
+
+  it('is not released by us', async () => {
+    const key = newKey();
+    const alice = bench.contender();
+    const lock = await alice.lock(key);
+    const row = await stolen(key);
+    await lock.release();
+    expect(alice.faults.calls('UpdateItemCommand')).toBe(1);
+    expect(await bench.row(key)).toEqual(row);
+    expect(alice.count('released')).toBe(0);
   });
 });
 

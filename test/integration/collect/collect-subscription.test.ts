@@ -309,6 +309,27 @@ describe('when the answer does not come', () => {
     expect(debits(await here.ledger(other))).toBe(1);
   });
 
+  it('a payment by hand that a run resumes is still one by hand: the next period is opened once it succeeded', async () => {
+    const record = await here.member();
+    await here.faults([losing('timeout-after', record, 3)]);
+    expect(await here.collect('MANUAL_REPAYMENT', record)).toMatchObject({ verdict: 'unknown' });
+    expect(await here.collect('INITIAL', record)).toMatchObject({ verdict: 'collected' });
+    expect(await here.partition(record.userId)).toMatchObject([
+      { billingStatus: 'COMPLETED', process: 'MANUAL_REPAYMENT' },
+      { billingStatus: 'SCHEDULED', billingDate: at('2026-12-16T06:00:00Z') },
+    ]);
+  });
+
+  it('and one that was declined leaves the record as it was', async () => {
+    const record = await here.member({ pinless: { mode: 'decline', code: '14' } });
+    await here.faults([losing('timeout-after', record, 3)]);
+    await here.collect('MANUAL_REPAYMENT', record);
+    expect(await here.collect('INITIAL', record)).toMatchObject({ verdict: 'declined' });
+    expect(await here.partition(record.userId)).toMatchObject([
+      { billingStatus: 'SCHEDULED', initialRunDate: null },
+    ]);
+  });
+
   it('what forbids a charge keeps an open attempt from being repeated', async () => {
     const record = await here.member();
     await here.faults([losing('timeout-before', record, 3)]);

@@ -57,6 +57,23 @@ describe('a freeze', () => {
     expect(debits(await here.ledger(record))).toBe(0);
   });
 
+  it.each<FreezeTarget['scope']>(['global', 'ACH', 'user'])(
+    '(%s) that is ordered while the card is asked keeps the account from being asked',
+    async (scope) => {
+      const record = await here.member({ pinless: { mode: 'decline', code: '62' } });
+      const target: FreezeTarget = scope === 'user' ? { scope, userId: record.userId } : { scope };
+      here.onStep = async (step) => {
+        if (step === 'charged') await freezes.freeze(order(target));
+      };
+      expect(await here.collect('INITIAL', record)).toMatchObject({
+        verdict: 'declined',
+        reason: 'PINLESS-62',
+      });
+      here.onStep = () => undefined;
+      expect((await here.ledger(record)).filter(({ method }) => method === 'ACH')).toEqual([]);
+    },
+  );
+
   it('ends by itself when it has an end', async () => {
     await freezes.freeze(order({ scope: 'global' }, -1));
     expect(await here.collect('INITIAL', await here.member())).toMatchObject({ verdict: 'collected' });

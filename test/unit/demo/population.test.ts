@@ -70,8 +70,8 @@ describe('demo members', () => {
     const happened: string[] = [];
     const store = {
       hasUser: (userId: string) => Promise.resolve(userId === 'demo-000003'),
-      write: (records: readonly unknown[]) =>
-        Promise.resolve(void happened.push(`records ${records.length > 0}`)),
+      write: (members: readonly unknown[]) =>
+        Promise.resolve(void happened.push(`records of ${members.length}`)),
     };
     const bank = {
       putUsers: (users: readonly unknown[]) => Promise.resolve(void happened.push(`users ${users.length}`)),
@@ -80,7 +80,7 @@ describe('demo members', () => {
     const result = await seedDemo({ users: 150, prefix: 'demo', now: at(MOMENTS[0]!) }, store, bank, (done) =>
       progress.push(done),
     );
-    expect(happened).toEqual(['users 99', 'records true', 'users 50', 'records true']);
+    expect(happened).toEqual(['users 99', 'records of 99', 'users 50', 'records of 50']);
     expect(result).toMatchObject({ members: 149, skipped: 1 });
     expect(progress).toEqual([100, 150]);
   });

@@ -1,0 +1,74 @@
+import { byInstant, parseInstant, plusMs } from './instant.ts';
+import { instant, optionalText, text } from './record.ts';
+import type { PlainItem } from './source.ts';
+
+/** Whoever looked just before a freeze may still write their intent; so long it may take. */
+const GRACE_MS = 2_000;
+
+interface Entry {
+  /** `global`, a rail, or one user. */
+  readonly whom: string;
+  readonly action: string;
+  readonly at: bigint;
+  readonly until: bigint | null;
+}
+
+interface Interval {
+  readonly from: bigint;
+  readonly to: bigint | null;
+}
+
+/** When what was frozen. Kept whole: operators write it, a few lines a day at most. */
+export class FreezeLog {
+  private readonly intervals = new Map<string, Interval[]>();
+
+  static async read(items: AsyncIterable<PlainItem>): Promise<FreezeLog> {
+    const entries: Entry[] = [];
+    for await (const item of items) entries.push(entryOf(item));
+    return new FreezeLog(entries.sort((a, b) => byInstant(a.at, b.at)));
+  }
+
+  private constructor(entries: readonly Entry[]) {
+    for (const { whom, action, at, until } of entries) {
+      const known = this.intervals.get(whom) ?? [];
+      const current = known.at(-1);
+      // A new freeze takes the place of the one before, as a lift ends it.
+      if (current !== undefined && (current.to === null || current.to > at))
+        known[known.length - 1] = { ...current, to: at };
+      if (action === 'frozen') known.push({ from: plusMs(at, GRACE_MS), to: until });
+      this.intervals.set(whom, known);
+    }
+  }
+
+  /** The freeze that forbade an intent at this moment: `global`, the rail, or `user`. Null: none did. */
+  forbids(at: bigint, rail: string, userId: string): string | null {
+    const frozen = (whom: string): boolean =>
+      (this.intervals.get(whom) ?? []).some(({ from, to }) => at >= from && (to === null || at < to));
+    if (frozen('global')) return 'global';
+    if (frozen(rail)) return rail;
+    return frozen(userKey(userId)) ? 'user' : null;
+  }
+}
+
+const userKey = (userId: string): string => `user ${userId}`;
+
+/** An entry that cannot be read stops the audit: without it, nobody knows what was forbidden. */
+function entryOf(item: PlainItem): Entry {
+  try {
+    return readEntry(item);
+  } catch (error) {
+    throw new Error(`the freeze log has an entry that cannot be read (${String(item['sk'])})`, {
+      cause: error,
+    });
+  }
+}
+
+function readEntry(item: PlainItem): Entry {
+  const scope = text(item, 'scope');
+  return {
+    whom: scope === 'user' ? userKey(text(item, 'userId')) : scope,
+    action: text(item, 'action'),
+    at: instant(item, 'at'),
+    until: parseInstant(optionalText(item, 'until')),
+  };
+}

@@ -1,0 +1,56 @@
+import { OUTCOMES } from '../allowed-transitions.ts';
+import { instantText, plusMs } from '../instant.ts';
+import type { Attempt } from '../record.ts';
+import type { KeyTally } from '../tally.ts';
+import type { Circumstances, RecordCase, Rule } from '../user-case.ts';
+import type { Finding } from '../violation.ts';
+
+/** The processor's clock is not ours. */
+const CLOCK_DIFFERENCE_MS = 5_000;
+
+/**
+ * Whoever crashes between "I will" and "I did" leaves an intent, so that money which moved is always found again. And an
+ * intent ends: one that stays open blocks its record for ever.
+ */
+export const noDebitWithoutIntent: Rule = function* ({ records }, circumstances): Generator<Finding> {
+  for (const record of records) {
+    const { subscriptionId } = record;
+    for (const detail of [...debits(record), ...lostAttempts(record), ...openTooLong(record, circumstances)])
+      yield { subscriptionId, detail };
+  }
+};
+
+function* debits({ tally, attempts }: RecordCase): Generator<string> {
+  for (const key of tally?.keys ?? []) {
+    if (key.firstDebitAt === null) continue;
+    const attempt = attempts.find(({ id }) => id === key.key);
+    const wrong = attempt === undefined ? 'has no attempt' : disagreement(key, key.firstDebitAt, attempt);
+    if (wrong !== null) yield `the debit under ${key.key} ${wrong}`;
+  }
+}
+
+function disagreement(key: KeyTally, debitedAt: bigint, { openedAt, resolution }: Attempt): string | null {
+  if (openedAt > plusMs(debitedAt, CLOCK_DIFFERENCE_MS))
+    return `was made at ${instantText(debitedAt)}, before its attempt was opened at ${instantText(openedAt)}`;
+  if (resolution?.status === 'FAILED' && key.debits > key.credits)
+    return 'stands, but its attempt was resolved as FAILED';
+  return null;
+}
+
+/** The first row of a record may name the attempt on the period before it, which opened this one. */
+function* lostAttempts({ changes, attempts }: RecordCase): Generator<string> {
+  const known = new Set(attempts.map(({ id }) => id));
+  const named = changes
+    .slice(1)
+    .filter(({ cause }) => cause === 'attempt-opened' || (cause !== null && OUTCOMES.includes(cause)))
+    .flatMap(({ attemptId }) => attemptId ?? []);
+  for (const id of new Set(named))
+    if (!known.has(id)) yield `history names attempt ${id}, which is not there`;
+}
+
+function* openTooLong({ attempts }: RecordCase, { now, abandonAfterMs }: Circumstances): Generator<string> {
+  for (const { id, openedAt, resolution } of attempts) {
+    if (resolution === null && plusMs(openedAt, abandonAfterMs) < now)
+      yield `attempt ${id} is open since ${instantText(openedAt)}`;
+  }
+}

@@ -1,0 +1,54 @@
+import { instantText } from '../instant.ts';
+import type { Attempt, Change } from '../record.ts';
+import type { RecordCase, Rule } from '../user-case.ts';
+import type { Finding } from '../violation.ts';
+
+const COLLECTABLE: readonly string[] = ['SCHEDULED', 'ERROR'];
+const LEAVING = 'PENDING_CANCELLATION';
+
+/** No intent while a freeze, the record's own state, or another attempt on it forbids one. */
+export const noForbiddenIntent: Rule = function* ({ userId, records }, { freezes }): Generator<Finding> {
+  for (const record of records) {
+    const { subscriptionId } = record;
+    for (const attempt of record.attempts) {
+      const at = intendedAt(record, attempt);
+      const freeze = freezes.forbids(at, attempt.rail, userId);
+      if (freeze !== null)
+        yield {
+          subscriptionId,
+          detail: `attempt ${attempt.id} was opened at ${instantText(at)} during a freeze (${freeze})`,
+        };
+      for (const detail of [...forbiddenByRecord(record, attempt), ...openTogether(record, attempt, at)])
+        yield { subscriptionId, detail };
+    }
+  }
+};
+
+const intentOf = ({ changes }: RecordCase, { id }: Attempt): number =>
+  changes.findIndex(({ cause, attemptId }) => cause === 'attempt-opened' && attemptId === id);
+
+/**
+ * When the intent was written. An attempt's own `openedAt` is when its case was first looked at: a second rail that was
+ * turned to after a slow decline would seem to be opened before the first one ended.
+ */
+const intendedAt = (record: RecordCase, attempt: Attempt): bigint =>
+  record.changes[intentOf(record, attempt)]?.lastRunDate ?? attempt.openedAt;
+
+function* forbiddenByRecord(record: RecordCase, attempt: Attempt): Generator<string> {
+  const before: Change | undefined = record.changes[intentOf(record, attempt) - 1];
+  if (before === undefined) return;
+  const opened = `attempt ${attempt.id} was opened on a record that was`;
+  if (!COLLECTABLE.includes(before.status)) yield `${opened} ${before.status}`;
+  else if (before.updatedEvent === LEAVING) yield `${opened} to be cancelled`;
+}
+
+/** Two at once could both be paid. */
+function* openTogether(record: RecordCase, attempt: Attempt, at: bigint): Generator<string> {
+  for (const other of record.attempts) {
+    if (other.id === attempt.id) continue;
+    const otherAt = intendedAt(record, other);
+    const isEarlier = otherAt < at || (otherAt === at && other.id < attempt.id);
+    if (isEarlier && (other.resolution === null || other.resolution.at > at))
+      yield `attempt ${attempt.id} was opened at ${instantText(at)} while attempt ${other.id} was open`;
+  }
+}

@@ -1,0 +1,65 @@
+import { candidateAnchors, dateOf, daysInMonth, isBillingHour, monthOf, nthFriday } from '../calendar.ts';
+import { byInstant } from '../instant.ts';
+import type { RecordState } from '../record.ts';
+import type { RecordCase, Rule } from '../user-case.ts';
+import type { Finding } from '../violation.ts';
+
+const OPEN: readonly string[] = ['SCHEDULED', 'PAUSED'];
+
+/** A member is billed for every period once: after the newest one tried there is one to come, and none is missing. */
+export const everyChainGoesOn: Rule = function* ({ records }): Generator<Finding> {
+  const chain = records
+    .flatMap(({ row }) => row ?? [])
+    .sort((a, b) => byInstant(a.billingDate, b.billingDate));
+  const last = chain.at(-1);
+  if (last === undefined || last.status === 'CANCELLED') return;
+  const tried = chain.findLastIndex(({ attempted }) => attempted);
+  const [next, ...more] = chain.slice(tried + 1).filter(({ status }) => OPEN.includes(status));
+  const newest = (chain[tried] ?? last).subscriptionId;
+  if (next === undefined) yield { subscriptionId: newest, detail: 'no SCHEDULED or PAUSED period follows' };
+  for (const { subscriptionId, billingDateText } of more)
+    yield {
+      subscriptionId,
+      detail: `is one more period to come, ${billingDateText}, beside ${next?.billingDateText}`,
+    };
+  // A period too many is no skipped or doubled one besides.
+  const surplus = new Set(more);
+  yield* steps(
+    chain.filter((row) => isBillingHour(row.billingDate) && !surplus.has(row)),
+    movedOnPurpose(records),
+  );
+};
+
+/** Support gave these another date: the step that leads there is theirs. */
+const movedOnPurpose = (records: readonly RecordCase[]): ReadonlySet<string> =>
+  new Set(
+    records
+      .filter(({ row, changes }) => changes.some(({ billingDate }) => billingDate !== row?.billingDate))
+      .map(({ subscriptionId }) => subscriptionId),
+  );
+
+/** From period to period. After a cancelled one the member came back, at whatever date they chose. */
+function* steps(periods: readonly RecordState[], moved: ReadonlySet<string>): Generator<Finding> {
+  let anchors = candidateAnchors(null, null);
+  for (const [i, period] of periods.entries()) {
+    const before = periods[i - 1];
+    const isStep = before !== undefined && before.status !== 'CANCELLED' && !moved.has(period.subscriptionId);
+    const wrong = isStep ? wrongStep(before, period, anchors) : null;
+    if (wrong !== null) yield { subscriptionId: period.subscriptionId, detail: wrong };
+    anchors = candidateAnchors(isStep && wrong === null ? anchors : null, period.billingDate);
+  }
+}
+
+function wrongStep(before: RecordState, period: RecordState, anchors: ReadonlySet<number>): string | null {
+  const months = monthOf(period.billingDate) - monthOf(before.billingDate);
+  const fromTo = `from ${before.billingDateText} to ${period.billingDateText}`;
+  if (months > before.monthsPerTerm) return `a period is skipped ${fromTo}`;
+  if (months < before.monthsPerTerm) return `a period is doubled ${fromTo}`;
+  if (before.billingWeek !== period.billingWeek) return null;
+  const { year, month, day } = dateOf(period.billingDate);
+  const expected =
+    before.billingWeek === null
+      ? [...anchors].map((anchor) => Math.min(anchor, daysInMonth(year, month)))
+      : [nthFriday(year, month, before.billingWeek)];
+  return expected.includes(day) ? null : `the day is wrong ${fromTo}`;
+}

@@ -1,0 +1,49 @@
+/**
+ * An item as it is stored, in plain JavaScript values. Numbers that JavaScript cannot hold exactly come as text. The
+ * audit reads the attributes itself: code that it shared with the writers would share their mistakes.
+ */
+export type PlainItem = Readonly<Record<string, unknown>>;
+
+export interface UserRows {
+  readonly userId: string;
+  readonly rows: readonly PlainItem[];
+}
+
+export interface RowKey {
+  readonly table: 'billing' | 'history';
+  readonly userId: string;
+  /** `billing_date` or `last_run_date`, as it is spelled in the row. */
+  readonly sortKey: string;
+}
+
+/** What the audit reads of the tables. All of it is consistent. */
+export interface AuditTables {
+  /** About how many records there are, for a progress bar. */
+  estimate(): Promise<number>;
+  /** The whole billing table, a user at a time. */
+  users(): AsyncIterable<UserRows>;
+  rowsOf(userId: string): Promise<readonly PlainItem[]>;
+  historyOf(userId: string): Promise<readonly PlainItem[]>;
+  attemptsOf(subscriptionId: string): Promise<readonly PlainItem[]>;
+  freezeLog(): AsyncIterable<PlainItem>;
+  /** All at one moment, in the order asked, at most 100. Null: somebody was writing one of them just now. */
+  readTogether(keys: readonly RowKey[]): Promise<readonly (PlainItem | undefined)[] | null>;
+}
+
+/** Money that moved, as the processor has it. */
+export interface LedgerEntry {
+  readonly effect: 'debit' | 'credit';
+  readonly userId: string;
+  /** The billing record that it was for. */
+  readonly referenceId: string;
+  readonly idempotencyKey: string;
+  readonly cents: number;
+  readonly at: bigint;
+}
+
+export interface AuditLedger {
+  /** False: this processor shows its ledger to nobody. */
+  isReadable(): Promise<boolean>;
+  /** What moved for billing records up to the moment of the call: debits first, then what was given back. */
+  entries(): AsyncIterable<LedgerEntry>;
+}

@@ -1,0 +1,90 @@
+import type { FreezeLog } from './freezes.ts';
+import type { Attempt, Change, RecordState } from './record.ts';
+import { UnreadableItem, oldestFirst, readAttempt, readChange, readState } from './record.ts';
+import type { AuditTables, PlainItem } from './source.ts';
+import type { Tally } from './tally.ts';
+import type { Finding } from './violation.ts';
+
+/** Everything that is stored about one billing record. */
+export interface RecordCase {
+  readonly subscriptionId: string;
+  /** Null: there is history, but no billing row. */
+  readonly row: RecordState | null;
+  /** Oldest first. */
+  readonly changes: readonly Change[];
+  readonly attempts: readonly Attempt[];
+  /** Null: no money moved for it, or the ledger cannot be read. */
+  readonly tally: Tally | null;
+}
+
+export interface UserCase {
+  readonly userId: string;
+  readonly records: readonly RecordCase[];
+  /** Items that cannot be read. The rules go on without them. */
+  readonly unreadable: readonly Finding[];
+}
+
+/** What a rule needs to know beside the user. */
+export interface Circumstances {
+  readonly now: bigint;
+  readonly abandonAfterMs: number;
+  readonly freezes: FreezeLog;
+}
+
+/** One sentence that must be true of every user, as a function that finds where it is not. */
+export type Rule = (user: UserCase, circumstances: Circumstances) => Iterable<Finding>;
+
+export async function readUser(
+  tables: AuditTables,
+  userId: string,
+  rows: readonly PlainItem[],
+  money: ReadonlyMap<string, Tally>,
+): Promise<UserCase> {
+  const unreadable: Finding[] = [];
+  const states = readAll(rows, readState, unreadable);
+  const changes = byRecord(readAll(await tables.historyOf(userId), readChange, unreadable));
+  const withRow = new Set(rows.map(idOf));
+  const lost = [...changes.keys()].filter((id) => !withRow.has(id));
+  const records = await Promise.all(
+    [...states, ...lost].map(async (found): Promise<RecordCase> => {
+      const row = typeof found === 'string' ? null : found;
+      const id = typeof found === 'string' ? found : found.subscriptionId;
+      return {
+        subscriptionId: id,
+        row,
+        changes: changes.get(id) ?? [],
+        attempts: readAll(await tables.attemptsOf(id), readAttempt, unreadable),
+        tally: money.get(id) ?? null,
+      };
+    }),
+  );
+  return { userId, records, unreadable };
+}
+
+function readAll<T>(items: readonly PlainItem[], read: (item: PlainItem) => T, unreadable: Finding[]): T[] {
+  return items.flatMap((item) => {
+    try {
+      return [read(item)];
+    } catch (error) {
+      if (!(error instanceof UnreadableItem)) throw error;
+      unreadable.push({ subscriptionId: idOf(item), detail: `an item cannot be read: ${error.message}` });
+      return [];
+    }
+  });
+}
+
+function byRecord(changes: readonly Change[]): Map<string, Change[]> {
+  const grouped = new Map<string, Change[]>();
+  for (const change of [...changes].sort(oldestFirst)) {
+    const group = grouped.get(change.subscriptionId);
+    if (group === undefined) grouped.set(change.subscriptionId, [change]);
+    else group.push(change);
+  }
+  return grouped;
+}
+
+/** Also of an item that cannot be read otherwise. */
+function idOf(item: PlainItem): string {
+  const id = item['subscription_id'] ?? item['subscriptionId'];
+  return typeof id === 'string' ? id : '?';
+}

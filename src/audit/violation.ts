@@ -1,0 +1,28 @@
+/** The numbers are the ones of the README of this room; people quote them. */
+export type RuleNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7;
+
+/** Ids only, never what a person could be known by: this is printed, mailed and put into tickets. */
+export interface Violation {
+  readonly rule: RuleNumber;
+  readonly user_id: string;
+  readonly subscription_id: string;
+  readonly detail: string;
+}
+
+/** What a rule has to say about one record. Who the user is and which rule it was, the audit adds. */
+export interface Finding {
+  readonly subscriptionId: string;
+  readonly detail: string;
+}
+
+export interface AuditTotals {
+  readonly users: number;
+  readonly records: number;
+  readonly attempts: number;
+  readonly debits: number;
+  readonly violations: number;
+  /** Users that looked wrong and changed at every look: nothing can be said about them this time. */
+  readonly unsettled: number;
+  /** False: the processor keeps its ledger to itself, so rules 1 and 5 and the debits of rule 2 were not checked. */
+  readonly ledgerRead: boolean;
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { DynamoAuditTables } from '../adapters/dynamodb/audit-source.ts';
+import { createDynamoClient } from '../adapters/dynamodb/client.ts';
+import { audit } from '../audit/audit.ts';
+import type { AuditOptions, AuditSource, OnProgress } from '../audit/audit.ts';
+import { parseInstant, plusMs } from '../audit/instant.ts';
+import { HttpLedger } from '../audit/ledger.ts';
+import type { AuditTotals, Violation } from '../audit/violation.ts';
+import type { Environment } from '../config/read-config.ts';
+import { readConfig } from '../config/read-config.ts';
+import * as sections from '../config/sections.ts';
+import { tableNames } from './make-tables.ts';
+import type { Terminal } from './terminal.ts';
+import { colour } from './terminal.ts';
+
+const UNIT_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
+
+const rules = z.object({
+  PAYMENTS_SERVICE_URL: sections.services.shape.PAYMENTS_SERVICE_URL.optional(),
+  ATTEMPT_ABANDON_AFTER: z
+    .string()
+    .regex(/^(\d+[dhms])+$/, 'a length of time such as 24h')
+    .default('24h')
+    .transform(msOf),
+});
+
+function msOf(text: string): number {
+  const parts = [...text.matchAll(/(\d+)([dhms])/g)];
+  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0), 0);
+}
+
+export interface AuditRequest {
+  readonly json: boolean;
+  /** Where figures for machines go; standard output when left out. */
+  readonly write?: (text: string) => void;
+}
+
+/**
+ * Checks live data against the rules. Everything for people goes to `out`, which with `json` should be standard error.
+ * Gives the exit code: 1 when a rule is broken, or when somebody's records never stood still to be checked.
+ */
+export async function runAudit(
+  environment: Environment,
+  { json, write = (text) => process.stdout.write(text) }: AuditRequest,
+  out: Terminal,
+): Promise<number> {
+  const { dynamodb, clock, own } = readConfig(environment, {
+    dynamodb: sections.dynamodb,
+    clock: sections.clock,
+    own: rules,
+  });
+  const client = createDynamoClient({
+    region: dynamodb.DYNAMO_REGION,
+    endpoint: dynamodb.AWS_ENDPOINT_URL_DYNAMODB,
+  });
+  try {
+    const tables = new DynamoAuditTables({
+      client,
+      tables: tableNames(dynamodb),
+      pageSize: dynamodb.PAGE_SIZE,
+    });
+    const ledger = own.PAYMENTS_SERVICE_URL === undefined ? null : new HttpLedger(own.PAYMENTS_SERVICE_URL);
+    const now = await timeOf(clock.CLOCK_URL);
+    const options: AuditOptions = { now, abandonAfterMs: own.ATTEMPT_ABANDON_AFTER };
+    const { violations, totals } = await tell({ tables, ledger }, options, out);
+    if (json) write(`${JSON.stringify(figures(violations, totals))}\n`);
+    return totals.violations === 0 && totals.unsettled === 0 ? 0 : 1;
+  } finally {
+    client.destroy();
+  }
+}
+
+async function tell(
+  source: AuditSource,
+  options: AuditOptions,
+  out: Terminal,
+): Promise<{ violations: Violation[]; totals: AuditTotals }> {
+  const violations: Violation[] = [];
+  const bar = out.progress('auditing records', await source.tables.estimate());
+  const onProgress: OnProgress = ({ records }) => bar.update(records);
+  const run = audit(source, options, onProgress);
+  let step = await run.next();
+  for (; step.done !== true; step = await run.next()) violations.push(step.value);
+  bar.finish();
+  for (const { rule, user_id, subscription_id, detail } of violations)
+    out.line(`${colour('red', '✗')} rule ${rule}: user ${user_id}, record ${subscription_id}: ${detail}`);
+  summary(step.value, out);
+  return { violations, totals: step.value };
+}
+
+function summary(
+  { ledgerRead, unsettled, records, attempts, debits, violations }: AuditTotals,
+  out: Terminal,
+) {
+  if (!ledgerRead)
+    out.line(
+      `${colour('yellow', '!')} rules 1 and 5, and the debits of rule 2: ledger not readable: skipped`,
+    );
+  if (unsettled > 0)
+    out.line(
+      `${colour('yellow', '!')} ${unsettled} users looked wrong and changed at every look: audit them again`,
+    );
+  const result =
+    violations === 0 ? colour('green', 'no violation') : colour('red', `${violations} violations`);
+  out.line(`checked ${records} records, ${attempts} attempts, ${debits} debits: ${result}`);
+}
+
+const figures = (violations: readonly Violation[], totals: AuditTotals) => ({
+  violations,
+  checked: totals.records,
+  attempts: totals.attempts,
+  debits: totals.debits,
+  unsettled: totals.unsettled,
+  ledger_read: totals.ledgerRead,
+});
+
+/** Billing time: the sandbox's where one is set. */
+async function timeOf(clockUrl: string | undefined): Promise<bigint> {
+  if (clockUrl === undefined) return plusMs(0n, Date.now());
+  const response = await fetch(clockUrl, { signal: AbortSignal.timeout(5_000) });
+  const { now } = z.object({ now: z.string() }).parse(await response.json());
+  const instant = parseInstant(now);
+  if (instant === null) throw new Error('the clock at CLOCK_URL tells no time');
+  return instant;
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runAudit } from '../../src/cli/audit-command.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
+import { sharedStack } from '../support/stack.ts';
+import type { Bench } from './bench.ts';
+import { bench } from './bench.ts';
+
+let on: Bench;
+let good: Subscription;
+
+beforeAll(async () => {
+  on = await bench();
+  good = await on.here.member();
+  await on.here.collect('INITIAL', good);
+});
+afterAll(() => on.close());
+
+async function run(json: boolean, variables: Record<string, string> = {}) {
+  const { tables } = on.here.store;
+  const environment = {
+    AWS_ENDPOINT_URL_DYNAMODB: sharedStack().dynamodbUrl,
+    BILLING_TABLE: tables.billing,
+    HISTORY_TABLE: tables.history,
+    LOCKS_TABLE: tables.locks,
+    PIPELINE_TABLE: tables.pipeline,
+    CLOCK_URL: `${on.bankUrl}/clock`,
+    PAYMENTS_SERVICE_URL: on.bankUrl,
+    ...variables,
+  };
+  const lines: string[] = [];
+  const out: Terminal = {
+    line: (text = '') => lines.push(text),
+    table: () => undefined,
+    progress: () => ({ update: () => undefined, finish: () => undefined }),
+  };
+  let written = '';
+  const code = await runAudit(environment, { json, write: (text) => (written += text) }, out);
+  return { code, text: lines.join('\n'), written };
+}
+
+it('a clean house ends with 0 and says what was checked', async () => {
+  const { code, text, written } = await run(false);
+  expect(code).toBe(0);
+  expect(text).toContain('checked 2 records, 1 attempts, 1 debits: no violation');
+  expect(written).toBe('');
+});
+
+it('a processor without a ledger is said clearly, and the tables are audited all the same', async () => {
+  const { code, text } = await run(false, { PAYMENTS_SERVICE_URL: `${on.bankUrl}/nowhere` });
+  expect(code).toBe(0);
+  expect(text).toContain('ledger not readable: skipped');
+  expect(text).toContain('checked 2 records, 1 attempts, 0 debits');
+  expect((await run(false, { PAYMENTS_SERVICE_URL: '' })).text).toContain('ledger not readable: skipped');
+});
+
+it('an attempt is overdue after ATTEMPT_ABANDON_AFTER', async () => {
+  await on.here.faults([{ id: 'lost', service: 'payments', fault: 'error-before', times: 3 }]);
+  const record = await on.here.member();
+  await on.here.collect('INITIAL', record, 'run-1');
+  await on.here.bank('POST', '/clock/advance', { by: '2h' });
+  expect((await run(false)).code).toBe(0);
+  const { code, text } = await run(false, { ATTEMPT_ABANDON_AFTER: '1h30m' });
+  expect(code).toBe(1);
+  expect(text).toMatch(/rule 2: user .*, record .*: attempt .* is open since/);
+  await expect(run(false, { ATTEMPT_ABANDON_AFTER: 'soon' })).rejects.toThrow('ATTEMPT_ABANDON_AFTER');
+  await on.here.collect('INITIAL', record, 'run-1');
+});
+
+it('a violation ends with 1, and --json writes one line for machines', async () => {
+  await on.charge(good, randomUUID());
+  const { code, text, written } = await run(true);
+  expect(code).toBe(1);
+  const lines = written.trimEnd().split('\n');
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    violations: [1, 2, 5].map((rule) => ({
+      rule,
+      user_id: good.userId,
+      subscription_id: good.subscriptionId,
+      detail: expect.any(String) as string,
+    })),
+    checked: 4,
+  });
+  expect(text).toContain('3 violations');
+});

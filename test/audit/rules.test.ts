@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { candidateAnchors, nthFriday } from '../../src/audit/calendar.ts';
+import { parseInstant } from '../../src/audit/instant.ts';
+import { oneDebitPerPeriod } from '../../src/audit/rules/1-one-debit-per-period.ts';
+import { neverMoreThanDue } from '../../src/audit/rules/5-never-more-than-due.ts';
+import { everyChainGoesOn } from '../../src/audit/rules/7-every-chain-goes-on.ts';
+import { readState } from '../../src/audit/record.ts';
+import type { KeyTally } from '../../src/audit/tally.ts';
+import type { Circumstances, RecordCase, Rule } from '../../src/audit/user-case.ts';
+
+/* What the sandbox bank cannot be brought to do, and calendars that would take years to play. */
+
+const row = (billing_date: string, fields: Record<string, unknown> = {}) =>
+  readState({
+    user_id: 'u',
+    subscription_id: billing_date.slice(0, 10),
+    billing_date,
+    billing_status: 'COMPLETED',
+    billing_amount: '4.99',
+    last_run_date: billing_date,
+    initial_run_date: billing_date,
+    ...fields,
+  });
+
+const record = (state: ReturnType<typeof row>, more: Partial<RecordCase> = {}): RecordCase => ({
+  subscriptionId: state.subscriptionId,
+  row: state,
+  changes: [],
+  attempts: [],
+  tally: null,
+  ...more,
+});
+
+const findings = (rule: Rule, records: readonly RecordCase[]): string[] =>
+  [...rule({ userId: 'u', records, unreadable: [] }, {} as Circumstances)].map(
+    ({ subscriptionId, detail }) => `${subscriptionId}: ${detail}`,
+  );
+
+const tally = (debitedCents: number, creditedCents: number, ...keys: Partial<KeyTally>[]) => ({
+  userId: 'u',
+  debitedCents,
+  creditedCents,
+  keys: keys.map((key) => ({ key: 'k', debits: 0, credits: 0, firstDebitAt: null, ...key })),
+});
+
+const withMoney = (money: ReturnType<typeof tally>) => [
+  record(row('2026-11-16T06:00:00Z'), { tally: money }),
+];
+
+describe('rule 5', () => {
+  it('is broken by a payment that was given back twice', () => {
+    const twice = withMoney(tally(499, 998, { debits: 1, credits: 2 }));
+    expect(findings(neverMoreThanDue, twice)).toEqual([
+      '2026-11-16: 998 cents were given back of 499 collected',
+    ]);
+    expect(findings(oneDebitPerPeriod, twice)).toEqual([]);
+  });
+
+  it('is kept by a payment that was returned and taken again', () => {
+    const again = withMoney(tally(998, 499, { debits: 1, credits: 1 }, { key: 'l', debits: 1 }));
+    expect(findings(neverMoreThanDue, again)).toEqual([]);
+    expect(findings(oneDebitPerPeriod, again)).toEqual([]);
+  });
+});
+
+describe('rule 7', () => {
+  const chain = (dates: readonly string[], fields: Record<string, unknown> = {}): string[] =>
+    findings(
+      everyChainGoesOn,
+      dates.map((date, i) => {
+        const isLast = i === dates.length - 1;
+        const open = isLast ? { billing_status: 'SCHEDULED', initial_run_date: '0001-01-01T00:00:00Z' } : {};
+        return record(row(`${date}T06:00:00Z`, { ...fields, ...open }));
+      }),
+    );
+
+  it.each([
+    [
+      'the 31st clamps and comes back',
+      ['2027-01-31', '2027-02-28', '2027-03-31', '2027-04-30', '2027-05-31'],
+    ],
+    ['the 30th clamps in February only', ['2027-01-30', '2027-02-28', '2027-03-30']],
+    ['a chain that begins at a month’s end may mean any later day', ['2027-02-28', '2027-03-31']],
+    ['or that day', ['2027-02-28', '2027-03-28', '2027-04-28']],
+  ])('%s', (_, dates) => {
+    expect(chain(dates)).toEqual([]);
+  });
+
+  it('a day that did not come back is wrong', () => {
+    expect(chain(['2027-01-31', '2027-02-28', '2027-03-28'])).toEqual([
+      '2027-03-28: the day is wrong from 2027-02-28T06:00:00Z to 2027-03-28T06:00:00Z',
+    ]);
+  });
+
+  it('29 February comes round every fourth year', () => {
+    expect(chain(['2028-02-29', '2029-02-28', '2030-02-28'], { term: 'YEARLY' })).toEqual([]);
+    expect(chain(['2028-02-29', '2030-02-28'], { term: 'YEARLY' })[0]).toMatch(/a period is skipped/);
+  });
+
+  it('the fifth Friday is the last where there are four', () => {
+    expect(chain(['2026-10-30', '2026-11-27', '2026-12-25', '2027-01-29'], { billing_week: 5 })).toEqual([]);
+    expect(chain(['2026-10-30', '2026-11-20'], { billing_week: 5 })[0]).toMatch(/the day is wrong/);
+  });
+
+  it('a chain that ended needs no next period', () => {
+    expect(
+      findings(everyChainGoesOn, [record(row('2026-11-16T06:00:00Z', { billing_status: 'CANCELLED' }))]),
+    ).toEqual([]);
+  });
+});
+
+describe('the calendar', () => {
+  it('knows Fridays', () => {
+    expect([1, 2, 3, 4, 5].map((n) => nthFriday(2026, 11, n))).toEqual([6, 13, 20, 27, 27]);
+    expect(nthFriday(2027, 1, 5)).toBe(29);
+  });
+
+  it('knows which days a last of the month may stand for', () => {
+    expect([...candidateAnchors(null, parseInstant('2027-02-28T06:00:00Z'))]).toEqual([28, 29, 30, 31]);
+    expect([...candidateAnchors(null, parseInstant('2027-03-28T06:00:00Z'))]).toEqual([28]);
+  });
+});
