@@ -13,21 +13,10 @@ import { tableNames } from './make-tables.ts';
 import type { Terminal } from './terminal.ts';
 import { colour } from './terminal.ts';
 
-const UNIT_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
-
-const rules = z.object({
+/** A real processor has no ledger to read. */
+const ledgerSection = z.object({
   PAYMENTS_SERVICE_URL: sections.services.shape.PAYMENTS_SERVICE_URL.optional(),
-  ATTEMPT_ABANDON_AFTER: z
-    .string()
-    .regex(/^(\d+[dhms])+$/, 'a length of time such as 24h')
-    .default('24h')
-    .transform(msOf),
 });
-
-function msOf(text: string): number {
-  const parts = [...text.matchAll(/(\d+)([dhms])/g)];
-  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0), 0);
-}
 
 export interface AuditRequest {
   readonly json: boolean;
@@ -44,10 +33,11 @@ export async function runAudit(
   { json, write = (text) => process.stdout.write(text) }: AuditRequest,
   out: Terminal,
 ): Promise<number> {
-  const { dynamodb, clock, own } = readConfig(environment, {
+  const { dynamodb, clock, bank, janitor } = readConfig(environment, {
     dynamodb: sections.dynamodb,
     clock: sections.clock,
-    own: rules,
+    bank: ledgerSection,
+    janitor: sections.janitor,
   });
   const client = createDynamoClient({
     region: dynamodb.DYNAMO_REGION,
@@ -59,9 +49,9 @@ export async function runAudit(
       tables: tableNames(dynamodb),
       pageSize: dynamodb.PAGE_SIZE,
     });
-    const ledger = own.PAYMENTS_SERVICE_URL === undefined ? null : new HttpLedger(own.PAYMENTS_SERVICE_URL);
+    const ledger = bank.PAYMENTS_SERVICE_URL === undefined ? null : new HttpLedger(bank.PAYMENTS_SERVICE_URL);
     const now = await timeOf(clock.CLOCK_URL);
-    const options: AuditOptions = { now, abandonAfterMs: own.ATTEMPT_ABANDON_AFTER };
+    const options: AuditOptions = { now, abandonAfterMs: janitor.ATTEMPT_ABANDON_AFTER };
     const { violations, totals } = await tell({ tables, ledger }, options, out);
     if (json) write(`${JSON.stringify(figures(violations, totals))}\n`);
     return totals.violations === 0 && totals.unsettled === 0 ? 0 : 1;

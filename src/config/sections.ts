@@ -27,6 +27,21 @@ const amount = z
     return value ?? z.NEVER;
   });
 
+const UNIT_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
+
+/** `24h`, `1h30m`; milliseconds inside. */
+const duration = (byDefault: string) =>
+  z
+    .string()
+    .regex(/^(\d+[dhms])+$/, 'a length of time such as 24h or 1h30m')
+    .default(byDefault)
+    .transform((text) =>
+      [...text.matchAll(/(\d+)([dhms])/g)].reduce(
+        (sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0),
+        0,
+      ),
+    );
+
 export const general = z.object({
   ENVIRONMENT: name.default('local'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -96,6 +111,9 @@ export const lock = z
     path: ['LOCK_LEASE_MS'],
     error: 'at least twice LOCK_HEARTBEAT_MS: one lost heartbeat must not lose the lock',
   });
+
+/** Longer than any processor keeps a request under way: an attempt that it does not know by then was never made. */
+export const janitor = z.object({ ATTEMPT_ABANDON_AFTER: duration('24h') });
 
 /** The rules' numbers. Their reasons stand in src/domain/policy.ts. */
 export const policy = z

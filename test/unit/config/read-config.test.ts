@@ -40,6 +40,7 @@ describe('configuration', () => {
     expect(lock).toEqual({ LOCK_LEASE_MS: 60_000, LOCK_HEARTBEAT_MS: 1_000 });
     expect(policy).toEqual(DEFAULT_POLICY);
     expect(clock.CLOCK_URL).toBeUndefined();
+    expect(read({ ATTEMPT_ABANDON_AFTER: '1d2h3m4s' }).janitor.ATTEMPT_ABANDON_AFTER).toBe(93_784_000);
   });
 
   it('takes an empty value for one that is not set', () => {
@@ -64,6 +65,7 @@ describe('configuration', () => {
     ['ACH_REPRESENT_MAX', '3', 'at most 2'],
     ['LOCK_LEASE_MS', '1500', 'twice LOCK_HEARTBEAT_MS'],
     ['USER_SERVICE_URL', 'ftp://users', 'http://'],
+    ['ATTEMPT_ABANDON_AFTER', 'soon', 'a length of time'],
   ])('refuses %s=%s and says what is allowed', (name, value, allowed) => {
     const message = complaint({ [name]: value });
     expect(message).toContain(name);
