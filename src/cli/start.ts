@@ -9,9 +9,15 @@ const out = terminal();
 const once = process.argv.includes('--once');
 const stopped = new AbortController();
 
+/** Under npm one Ctrl-C comes twice: from the terminal, and passed on by npm. A person is not that fast. */
+const SAME_KEY_MS = 1_000;
+let askedMs: number | null = null;
+
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    if (stopped.signal.aborted) process.exit(130); // asked twice: no more patience
+    const isImpatient = askedMs !== null && performance.now() - askedMs > SAME_KEY_MS;
+    if (isImpatient) process.exit(130);
+    askedMs ??= performance.now();
     stopped.abort();
   });
 }

@@ -111,6 +111,15 @@ describe('npm start', () => {
     expect(await second.ended).toBe(0);
   }, 180_000);
 
+  it('under npm, where one Ctrl-C arrives twice, still ends in order', async () => {
+    const first = run('npm', ['start']);
+    await isUp(first);
+    process.kill(-first.child.pid!, 'SIGINT');
+    await first.ended;
+    expect(first.output()).toMatch(/stopped\s*$/);
+    expect(processesUnder(folder.path)).toEqual([]);
+  }, 180_000);
+
   it.each(['SIGTERM', 'SIGKILL'] as const)(
     'ends when npm itself gets %s',
     async (signal) => {
