@@ -1,5 +1,5 @@
 import type { AchAttempt, PastAttempt } from '../attempt.ts';
-import { addBankingDays, bankDateOf, bankingDaysBetween } from '../bank-calendar.ts';
+import { addBankingDays, bankDateOf } from '../bank-calendar.ts';
 import type { CalendarDate } from '../calendar-date.ts';
 import { daysBetween } from '../calendar-date.ts';
 import { compareInstants } from '../instant.ts';
@@ -51,12 +51,11 @@ export function achGate(
   if (!presented.every(({ returnCode }) => returnCode !== null && mayBePresentedAgain(returnCode)))
     return closed('ach-not-representable');
   if (presented.length > policy.achRepresentMax) return closed('ach-representments-used-up');
-  if (daysBetween(bankDateOf(first.at), today) > policy.achRepresentWindowDays)
-    return closed('ach-window-over');
-  const lastDay = bankDateOf(last.at);
-  if (bankingDaysBetween(lastDay, today) < policy.achRepresentMinBankingDays) {
-    return closed('ach-too-soon', addBankingDays(lastDay, policy.achRepresentMinBankingDays));
-  }
+  const earliest = addBankingDays(bankDateOf(last.at), policy.achRepresentMinBankingDays);
+  const day = earliest > today ? earliest : today;
+  // The next permitted day counts, not today: "too soon until" a day on which it is too late would be a false promise.
+  if (daysBetween(bankDateOf(first.at), day) > policy.achRepresentWindowDays) return closed('ach-window-over');
+  if (day > today) return closed('ach-too-soon', day);
   return { open: true, representment: true };
 }
 
