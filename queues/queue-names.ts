@@ -10,13 +10,13 @@ export const QUEUE_GROUPS = {
     'collections-batch',
     'manual-repayments',
   ],
-  events: ['membership-events', 'ach-events', 'gateway-events'],
-  floats: ['float-pages', 'float-collections'],
-  recurring: ['recurring-pages', 'recurring-payments', 'recurring-reminders'],
-  upkeep: ['notifications', 'janitor'],
+  upkeep: ['janitor'],
 } as const;
 
 export type QueueGroup = keyof typeof QUEUE_GROUPS;
 export type QueueName = (typeof QUEUE_GROUPS)[QueueGroup][number];
 
 export const QUEUE_NAMES: readonly QueueName[] = Object.values(QUEUE_GROUPS).flat();
+
+export const isQueueName = (name: string): name is QueueName =>
+  (QUEUE_NAMES as readonly string[]).includes(name);

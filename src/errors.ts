@@ -75,6 +75,22 @@ export class LeaseTooShortError extends CollectionsError {
   readonly code = 'lease-too-short';
 }
 
+/** Thrown before a charge when the process is about to stop. Nothing was begun: somebody else takes the job. */
+export class StoppingError extends CollectionsError {
+  readonly code = 'stopping';
+}
+
+/** Thrown before a charge while the processor does not answer anybody. Nothing was begun: come again when it may be back. */
+export class ProcessorDownError extends CollectionsError {
+  readonly code = 'processor-down';
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number) {
+    super(`the processor does not answer; the next look is in ${retryAfterMs} ms`);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 /** Thrown when the processor takes nothing now (429). Nothing was charged: the same attempt goes on later. */
 export class ProcessorBusyError extends CollectionsError {
   readonly code = 'processor-busy';
@@ -84,4 +100,9 @@ export class ProcessorBusyError extends CollectionsError {
     super(`the processor asks to come again in ${retryAfterMs} ms`);
     this.retryAfterMs = retryAfterMs;
   }
+}
+
+/** Thrown when an id under which a request was accepted comes with another one. The first one stands. */
+export class RequestConflictError extends CollectionsError {
+  readonly code = 'request-conflict';
 }

@@ -1,5 +1,5 @@
-import { decide, notCollected } from '../domain/decide.ts';
-import type { Decision, Facts } from '../domain/decision.ts';
+import { decide } from '../domain/decide.ts';
+import type { Decision } from '../domain/decision.ts';
 import {
   closed,
   closingOpensNextPeriod,
@@ -7,18 +7,22 @@ import {
   periodAfterPause,
   refused,
 } from '../domain/outcomes.ts';
+import { isDoubtful } from '../domain/doubt.ts';
 import { ZERO } from '../domain/money.ts';
 import type { Path } from '../domain/paths.ts';
 import { PATHS } from '../domain/paths.ts';
+import { planOf } from '../domain/plan.ts';
+import type { RunId } from '../domain/runs.ts';
 import type { SubscriptionId, UserId } from '../domain/subscription.ts';
 import type { Cause } from '../domain/transitions.ts';
 import type { Verdict } from '../domain/verdict.ts';
+import { isProvisional } from '../domain/verdict.ts';
 import type { Lock, PastSighting, Sighting } from '../ports/lock.ts';
 import { subscriptionLockKey } from '../ports/lock.ts';
-import type { Background } from '../ports/pipeline.ts';
 import type { Partition } from '../ports/subscriptions.ts';
 import type { Case, CollectDependencies } from './collection-case.ts';
 import { commit, judged, nextPeriodOf } from './collection-case.ts';
+import { gatherFacts } from './gather-facts.ts';
 import { chargeRecord, resumeAttempt } from './move-money.ts';
 
 export interface CollectRequest {
@@ -27,6 +31,8 @@ export interface CollectRequest {
   readonly subscriptionId: SubscriptionId;
   /** The run, request, signal or batch that asks. Asked twice by the same, a record is considered once. */
   readonly triggerId: string;
+  /** Which pass of a run asks. Runs hold back what concerns members who are said to be gone. */
+  readonly run?: { readonly runId: RunId; readonly pass: number } | undefined;
   /** What an earlier try saw of the lock. */
   readonly seen?: PastSighting | undefined;
 }
@@ -57,7 +63,7 @@ async function consider(
   request: CollectRequest,
   lock: Lock,
 ): Promise<Verdict> {
-  const { subscriptions, pipeline, clock } = dependencies;
+  const { subscriptions, clock } = dependencies;
   const partition = await subscriptions.listByUserID(request.userId);
   const record = partition.subscriptions.find(
     ({ subscriptionId }) => subscriptionId === request.subscriptionId,
@@ -67,15 +73,15 @@ async function consider(
   }
 
   const now = clock.now();
-  const early = notCollected(request.path, record, now);
-  const asked = early === null ? await askServices(dependencies, request.userId) : NOTHING_ASKED;
-  const background = await pipeline.readBackground({
+  const { facts, background, account } = await gatherFacts(dependencies, {
     ...request,
-    accountId: asked.account?.accountId ?? null,
+    record,
+    partition: partition.subscriptions,
+    now,
   });
-  if (background.verdict !== null) return background.verdict;
+  const { verdict: before, state } = background;
+  if (before !== null && !isProvisional(before)) return before;
 
-  const facts = factsOf(request, partition, background, asked);
   const decision = decide(request.path, record, facts, dependencies.policy, now);
   const theCase: Case = {
     dependencies,
@@ -84,41 +90,24 @@ async function consider(
     lock,
     record,
     partition: partition.subscriptions,
-    state: background.state,
-    account: asked.account,
+    state,
+    account,
     now,
+    plan: planOf(decision),
   };
+  const { run } = request;
+  if (run !== undefined && isDoubtful(decision) && !wasHeld(before, run.pass)) return hold(theCase, run);
   return carryOut(theCase, decision);
 }
 
-type Asked = Pick<Facts, 'user'> & {
-  readonly account: Awaited<ReturnType<CollectDependencies['accounts']['primary']>>;
-};
+/** It was counted in an earlier pass, and the run went on: so there were not too many of them. */
+const wasHeld = (before: Verdict | null, pass: number): boolean =>
+  before?.verdict === 'held' && before.heldIn !== null && before.heldIn < pass;
 
-const NOTHING_ASKED: Asked = { user: null, account: null };
-
-async function askServices({ users, accounts }: CollectDependencies, userId: UserId): Promise<Asked> {
-  const [user, account] = await Promise.all([users.get(userId), accounts.primary(userId)]);
-  return { user, account };
-}
-
-function factsOf(
-  request: CollectRequest,
-  partition: Partition,
-  background: Background,
-  { user, account }: Asked,
-): Facts {
-  const { state, freezes, membershipEvent, achBlock } = background;
-  return {
-    triggerId: request.triggerId,
-    openAttempt: state.open,
-    attempts: state.past,
-    partition: partition.subscriptions,
-    membershipEvent,
-    freezes,
-    user,
-    account: account === null ? null : { ...account, achBlock },
-  };
+async function hold(theCase: Case, { runId, pass }: { runId: RunId; pass: number }): Promise<Verdict> {
+  const verdict: Verdict = { ...judged(theCase, 'held', theCase.plan.reason), heldIn: pass };
+  await theCase.dependencies.pipeline.hold(runId, verdict);
+  return verdict;
 }
 
 /**
@@ -144,6 +133,8 @@ function unreadable(
     at,
     attemptId: null,
     until: null,
+    plan: null,
+    heldIn: null,
   };
 }
 
@@ -156,6 +147,7 @@ function carryOut(theCase: Case, decision: Decision): Promise<Verdict> {
   const { dependencies } = theCase;
   switch (decision.verdict) {
     case 'no-op':
+      return leaveAlone(theCase, decision);
     case 'deferred':
       return leave(dependencies, judged(theCase, decision.verdict, decision.reason));
     case 'skipped':
@@ -178,6 +170,13 @@ function carryOut(theCase: Case, decision: Decision): Promise<Verdict> {
     case 'charge':
       return chargeRecord(theCase, decision);
   }
+}
+
+async function leaveAlone(theCase: Case, { reason }: Of<'no-op'>): Promise<Verdict> {
+  const { dependencies, rules, record } = theCase;
+  // The pause run reads such wishes from a list, in which this one has nothing to look for any more.
+  if (rules.collectsPendingResume) await dependencies.pipeline.forgetResume(record.subscriptionId);
+  return leave(dependencies, judged(theCase, 'no-op', reason));
 }
 
 type Of<V extends Decision['verdict']> = Extract<Decision, { verdict: V }>;

@@ -2,6 +2,7 @@ import type { AttemptId } from '../domain/attempt.ts';
 import type { Instant } from '../domain/instant.ts';
 import { hasLaterPeriod, nextPeriod } from '../domain/next-period.ts';
 import type { PathRules } from '../domain/paths.ts';
+import type { Plan } from '../domain/plan.ts';
 import type { CollectionPolicy } from '../domain/policy.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Cause } from '../domain/transitions.ts';
@@ -9,6 +10,7 @@ import type { Verdict, VerdictName } from '../domain/verdict.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Lock, LockClient } from '../ports/lock.ts';
 import type { PipelineStore, RecordState } from '../ports/pipeline.ts';
+import type { ProcessorGate } from '../ports/processor-gate.ts';
 import type { AccountService, PrimaryAccount, Processor, UserService } from '../ports/services.ts';
 import type { OnStep } from '../ports/steps.ts';
 import type { StoredSubscription, SubscriptionsRepository } from '../ports/subscriptions.ts';
@@ -22,11 +24,19 @@ export interface CollectDependencies {
   readonly users: UserService;
   readonly accounts: AccountService;
   readonly processor: Processor;
+  readonly gate: ProcessorGate;
   readonly policy: CollectionPolicy;
   readonly clock: Clock;
   readonly timer: Timer;
   readonly processorTimeoutMs: number;
   readonly onStep: OnStep;
+}
+
+/** A record among the others of its user, at the moment of deciding about it. */
+export interface Considered {
+  readonly record: Subscription;
+  readonly partition: readonly Subscription[];
+  readonly now: Instant;
 }
 
 /** A record under consideration: everything that was read about it under the user's lock. */
@@ -40,6 +50,8 @@ export interface Case {
   readonly state: RecordState;
   readonly account: PrimaryAccount | null;
   readonly now: Instant;
+  /** What was decided about it. */
+  readonly plan: Plan;
 }
 
 export interface CaseChange {
@@ -52,7 +64,7 @@ export interface CaseChange {
 }
 
 export function judged(
-  { record, triggerId, now }: Case,
+  { record, triggerId, now, plan }: Case,
   verdict: VerdictName,
   reason: string,
   more: { readonly attemptId?: AttemptId | null; readonly until?: Instant | null } = {},
@@ -67,6 +79,8 @@ export function judged(
     at: now,
     attemptId: more.attemptId ?? null,
     until: more.until ?? null,
+    plan,
+    heldIn: null,
   };
 }
 
@@ -74,7 +88,7 @@ export function judged(
  * The period after this one, to be written with the first attempt on it. None when the record was tried before (it was
  * written then) or when a later one is there.
  */
-export function nextPeriodOf({ record, partition, now }: Case, change: Subscription): Subscription[] {
+export function nextPeriodOf({ record, partition, now }: Considered, change: Subscription): Subscription[] {
   if (record.initialRunDate !== null || hasLaterPeriod(record, partition)) return [];
   return [nextPeriod(change, partition, now)];
 }

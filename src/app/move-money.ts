@@ -1,3 +1,4 @@
+import type { AttemptId } from '../domain/attempt.ts';
 import { attemptId } from '../domain/attempt-id.ts';
 import type { Charge } from '../domain/decision.ts';
 import { collected, declineText, declined, opened, sent } from '../domain/outcomes.ts';
@@ -6,6 +7,7 @@ import { rulesOf } from '../domain/paths.ts';
 import type { Rail } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import { LeaseTooShortError, ProcessorBusyError, RecordChangedError } from '../errors.ts';
+import type { AchWatch } from '../ports/ach-watches.ts';
 import type { Attempt, Resolution } from '../ports/pipeline.ts';
 import type { ChargeAnswer, ChargeRequest, Payment } from '../ports/services.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
@@ -38,7 +40,8 @@ const NSF_CODES: ReadonlySet<string> = new Set(['62', '05']);
 const REPRESENTMENT = 'RETRY PYMT';
 
 export async function chargeRecord(theCase: Case, plan: Charge): Promise<Verdict> {
-  const attempt = newAttempt(theCase, plan.rail, plan);
+  await theCase.dependencies.gate.enter(theCase.lock.signal);
+  const attempt = newAttempt(theCase, plan.rail, plan, null);
   const { writes, state } = theCase.dependencies.pipeline.open(theCase.state, attempt);
   const change = opened(theCase.record, theCase.rules, theCase.now);
   const next = theCase.rules.automatic ? nextPeriodOf(theCase, change) : [];
@@ -57,6 +60,7 @@ export async function chargeRecord(theCase: Case, plan: Charge): Promise<Verdict
 export async function resumeAttempt(theCase: Case): Promise<Verdict> {
   const { open } = theCase.state;
   if (open === null) throw new Error('there is no open attempt to resume');
+  await theCase.dependencies.gate.enter(theCase.lock.signal);
   // What the answer does to the record depends on who asked for the charge, not on who heard of it.
   return send({ ...theCase, rules: rulesOf(open.process) }, open, null);
 }
@@ -73,7 +77,7 @@ async function send(theCase: Case, attempt: Attempt, plan: Charge | null): Promi
 }
 
 async function post(theCase: Case, attempt: Attempt): Promise<ChargeAnswer> {
-  const { processor, timer } = theCase.dependencies;
+  const { processor, timer, gate } = theCase.dependencies;
   for (let posts = 1; ; posts += 1) {
     assertLeaseLasts(theCase);
     const answer = await processor.charge(attempt.attemptId, requestOf(attempt));
@@ -83,6 +87,7 @@ async function post(theCase: Case, attempt: Attempt): Promise<ChargeAnswer> {
       answer.kind === 'not-taken' ? answer.retryAfterMs : PAUSE_MS * posts,
       theCase.lock.signal,
     );
+    await gate.goOn(theCase.lock.signal);
   }
 }
 
@@ -118,8 +123,9 @@ async function isFrozenByNow({
 
 /** The decline and the intent on the other rail are one transaction: there is no moment at which neither is known. */
 async function chargeAccount(theCase: Case, plan: Charge, decline: Payment): Promise<Verdict> {
-  const { pipeline } = theCase.dependencies;
-  const attempt = newAttempt(theCase, 'ACH', plan);
+  const { pipeline, gate } = theCase.dependencies;
+  await gate.goOn(theCase.lock.signal);
+  const attempt = newAttempt(theCase, 'ACH', plan, theCase.state.open?.attemptId ?? null);
   const { writes, state } = pipeline.replace(theCase.state, resolutionOf(theCase, decline), attempt);
   const change = { ...theCase.record, transactionId: decline.confirmationId, usioError: textOf(decline) };
   const intended = await commit(theCase, {
@@ -149,7 +155,12 @@ export async function recordAnswer(theCase: Case, attempt: Attempt, payment: Pay
 }
 
 async function recordOn(theCase: Case, attempt: Attempt, payment: Payment, moved: boolean): Promise<Verdict> {
-  const { writes } = theCase.dependencies.pipeline.resolve(theCase.state, resolutionOf(theCase, payment));
+  const { pipeline } = theCase.dependencies;
+  const resolved = pipeline.resolve(theCase.state, resolutionOf(theCase, payment));
+  // Some processors never say what became of an entry: from its first moment on somebody has to ask.
+  const watch =
+    payment.status === 'ACHSENT' ? [pipeline.watches.begin(watchOf(theCase, attempt, payment))] : [];
+  const writes = [...resolved.writes, ...watch];
   const { change, cause, verdict } = outcomeOf(theCase, attempt, payment);
   const judgement = judged(theCase, verdict, reasonOf(attempt, payment), { attemptId: attempt.attemptId });
   // A payment by hand is a first attempt once it has succeeded.
@@ -194,6 +205,7 @@ function newAttempt(
   { record: row, rules, triggerId, account, dependencies }: Case,
   rail: Rail,
   plan: Charge,
+  insteadOf: AttemptId | null,
 ): Attempt {
   return {
     attemptId: attemptId(row.subscriptionId, triggerId, rail),
@@ -205,6 +217,7 @@ function newAttempt(
     amount: plan.amount,
     accountId: account?.accountId ?? null,
     description: rail === 'ACH' && plan.representment ? REPRESENTMENT : null,
+    insteadOf,
     openedAt: dependencies.clock.now(),
   };
 }
@@ -224,6 +237,19 @@ const resolutionOf = ({ dependencies }: Case, payment: Payment): Resolution => (
   confirmationId: payment.confirmationId,
   errorCode: payment.errorCode,
   errorMessage: payment.errorMessage,
+});
+
+const watchOf = (
+  { dependencies }: Case,
+  { subscriptionId, userId, attemptId: id }: Attempt,
+  { confirmationId }: Payment,
+): AchWatch => ({
+  subscriptionId,
+  userId,
+  confirmationId,
+  attemptId: id,
+  sentAt: dependencies.clock.now(),
+  checks: 0,
 });
 
 /** A card payment that was "sent by ACH" is no answer that anybody can act on. */

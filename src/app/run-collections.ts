@@ -1,28 +1,31 @@
+import { areTooManyDoubtful } from '../domain/doubt.ts';
 import type { Instant } from '../domain/instant.ts';
 import { ZERO } from '../domain/money.ts';
+import type { OwnedUsers } from '../domain/ownership.ts';
+import { owns } from '../domain/ownership.ts';
 import type { CollectionPolicy } from '../domain/policy.ts';
 import type { RunId, RunProcess } from '../domain/runs.ts';
-import { dueRange, runId } from '../domain/runs.ts';
+import { runId } from '../domain/runs.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import type { MalformedRowError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
-import type { Run, RunPosition, RunStore } from '../ports/runs.ts';
-import type {
-  StoredSubscription,
-  SubscriptionPage,
-  SubscriptionsRepository,
-} from '../ports/subscriptions.ts';
+import type { Forecast, RecordRef, Run, RunPosition, RunStore } from '../ports/runs.ts';
+import type { PageKey, SubscriptionsRepository } from '../ports/subscriptions.ts';
+import { readDuePage } from './due-page.ts';
 import { reportOf } from './run-report.ts';
 
 export interface RunDependencies {
   readonly runs: RunStore;
   readonly subscriptions: SubscriptionsRepository;
-  readonly pipeline: PipelineStore;
+  readonly pipeline: Pick<PipelineStore, 'saveVerdict'>;
   readonly policy: CollectionPolicy;
   readonly clock: Clock;
-  /** Hands records to the workers. Handing over the same record of the same run twice must be harmless. */
-  readonly enqueue: (run: Run, records: readonly StoredSubscription[]) => Promise<void>;
+  readonly owned: OwnedUsers;
+  /** Hands records to the workers. Handing over the same record of the same pass twice must be harmless. */
+  readonly enqueue: (run: Run, records: readonly RecordRef[]) => Promise<void>;
+  /** What was foretold of such a run, if anybody asked. */
+  readonly forecastOf: (process: RunProcess, tick: Instant) => Promise<Forecast | null>;
 }
 
 /** What the chain of page jobs does next. */
@@ -30,11 +33,15 @@ export type NextStep =
   | { readonly then: 'page'; readonly at: RunPosition }
   /** The range was read to its end and records were handed over: read it again when they are done. */
   | { readonly then: 'next-pass'; readonly at: RunPosition }
+  /** The index has not caught up with the last verdicts: the report would miss them. The same page again, a little later. */
+  | { readonly then: 'wait-for-index' }
+  /** Too many users were said to be gone. Somebody has to look. */
+  | { readonly then: 'stopped'; readonly doubtful: number; readonly due: number }
   | { readonly then: 'over' };
 
 /** Stores the run, or finds it: two starts of one tick are one run. */
 export async function startRun(
-  { runs, clock }: RunDependencies,
+  { runs, clock }: Pick<RunDependencies, 'runs' | 'clock'>,
   process: RunProcess,
   tick: Instant,
 ): Promise<Run> {
@@ -47,12 +54,15 @@ export async function startRun(
     pass: 1,
     page: 0,
     cursor: null,
+    due: 0,
     enqueuedInPass: 0,
     enqueued: 0,
+    notOwned: 0,
     startedAt: now,
     progressAt: now,
     finishedAt: null,
     report: null,
+    forecast: null,
   };
   if (await runs.start(run)) return run;
   const found = await runs.get(run.runId);
@@ -64,66 +74,90 @@ export async function startRun(
  * One page: reads it, hands its records over, and then moves the run's mark. In that order: a crash between the two
  * reads the page again, which is harmless; the other way round it would be lost.
  *
- * The first pass hands over everything. Later ones look for what the first has missed: index entries that came late, and
- * jobs that a flushed Redis forgot. A pass that finds nothing new ends the run.
+ * The first pass hands over everything. Later ones look for what the first has missed: index entries that came late,
+ * jobs that a flushed Redis forgot, and members who were held back because they are said to be gone. A pass that finds
+ * nothing new ends the run.
  */
-export async function takePage(dependencies: RunDependencies, id: RunId, at: RunPosition): Promise<NextStep> {
-  const { runs } = dependencies;
+export async function takePage(
+  dependencies: RunDependencies,
+  id: RunId,
+  at: RunPosition,
+  { patient = true }: { readonly patient?: boolean } = {},
+): Promise<NextStep> {
+  const { runs, owned } = dependencies;
   const run = await runs.get(id);
   if (run?.status !== 'running') return { then: 'over' };
   if (run.pass !== at.pass || run.page !== at.page) return { then: 'page', at: run };
+  if (run.pass > 1 && run.page === 0) {
+    const doubtful = await runs.doubtful(id);
+    if (areTooManyDoubtful(doubtful, run.due)) return stop(dependencies, run, doubtful);
+  }
 
-  const page = await readPage(dependencies, run);
+  const page = await readDuePage(dependencies, run);
   await reportMalformed(dependencies, run, page.malformed);
-  const records = run.pass === 1 ? page.subscriptions : await notConsidered(runs, run, page.subscriptions);
+  const ours = page.records.filter(({ userId }) => owns(owned, userId));
+  const records = run.pass === 1 ? ours : await notConsidered(runs, run, ours);
   if (records.length > 0) await dependencies.enqueue(run, records);
-  return advance(dependencies, run, page, records.length);
-}
-
-function readPage(
-  { subscriptions, policy }: RunDependencies,
-  { process, tick, cursor }: Run,
-): Promise<SubscriptionPage> {
-  const range = dueRange(process, tick, policy);
-  if ('after' in range) return subscriptions.getRetrySubscriptionPage(range.after, cursor);
-  if ('upTo' in range) return subscriptions.getStaleSubscriptionPage(range.upTo, cursor);
-  return range.status === 'SCHEDULED'
-    ? subscriptions.getScheduledSubscriptionPage(range.before, cursor)
-    : subscriptions.getPausedSubscriptionPage(range.before, cursor);
+  const counted = count(run, { handedOver: records.length, notOwned: page.records.length - ours.length });
+  return advance(dependencies, run, counted, page.nextKey, patient);
 }
 
 async function notConsidered(
   runs: RunStore,
   run: Run,
-  records: readonly StoredSubscription[],
-): Promise<StoredSubscription[]> {
+  records: readonly RecordRef[],
+): Promise<readonly RecordRef[]> {
   const ids = records.map(({ subscriptionId }) => subscriptionId);
   const considered = await runs.considered(run.runId, ids);
   return records.filter(({ subscriptionId }) => !considered.has(subscriptionId));
 }
 
+function count(run: Run, { handedOver, notOwned }: { handedOver: number; notOwned: number }): Run {
+  const isFirst = run.pass === 1;
+  return {
+    ...run,
+    due: run.due + (isFirst ? handedOver : 0),
+    notOwned: run.notOwned + (isFirst ? notOwned : 0),
+    enqueuedInPass: run.enqueuedInPass + handedOver,
+    enqueued: run.enqueued + handedOver,
+  };
+}
+
 async function advance(
   dependencies: RunDependencies,
   run: Run,
-  page: SubscriptionPage,
-  handedOver: number,
+  counted: Run,
+  nextKey: PageKey | null,
+  patient: boolean,
 ): Promise<NextStep> {
   const { runs, clock } = dependencies;
-  const enqueuedInPass = run.enqueuedInPass + handedOver;
-  const counted = { ...run, enqueuedInPass, enqueued: run.enqueued + handedOver, progressAt: clock.now() };
-  if (page.nextKey !== null) {
-    const next = { ...counted, page: run.page + 1, cursor: page.nextKey };
+  const progressAt = clock.now();
+  if (nextKey !== null) {
+    const next = { ...counted, progressAt, page: run.page + 1, cursor: nextKey };
     await runs.advance(run, next);
     return { then: 'page', at: next };
   }
-  if (enqueuedInPass > 0) {
-    const next = { ...counted, pass: run.pass + 1, page: 0, cursor: null, enqueuedInPass: 0 };
+  if (counted.enqueuedInPass > 0) {
+    const next = { ...counted, progressAt, pass: run.pass + 1, page: 0, cursor: null, enqueuedInPass: 0 };
     await runs.advance(run, next);
     return { then: 'next-pass', at: next };
   }
   const report = await reportOf(runs, run.runId);
-  await runs.advance(run, { ...counted, status: 'complete', finishedAt: clock.now(), report });
+  if (report.records < run.due && patient) return { then: 'wait-for-index' };
+  await finish(dependencies, { ...counted, status: 'complete', report });
   return { then: 'over' };
+}
+
+async function stop(dependencies: RunDependencies, run: Run, doubtful: number): Promise<NextStep> {
+  const report = await reportOf(dependencies.runs, run.runId);
+  await finish(dependencies, { ...run, status: 'stopped', report });
+  return { then: 'stopped', doubtful, due: run.due };
+}
+
+async function finish({ runs, clock, forecastOf }: RunDependencies, run: Run): Promise<void> {
+  const now = clock.now();
+  const forecast = await forecastOf(run.process, run.tick);
+  await runs.advance(run, { ...run, forecast, progressAt: now, finishedAt: now });
 }
 
 /** Such a row cannot be collected, and must not be passed over in silence either. */
@@ -142,6 +176,8 @@ async function reportMalformed(
       at: clock.now(),
       attemptId: null,
       until: null,
+      plan: null,
+      heldIn: null,
     };
     await pipeline.saveVerdict(verdict);
   }

@@ -58,7 +58,18 @@ async function openCase(
   const rules = rulesOf(attempt.process);
   return {
     attempt,
-    theCase: { dependencies, triggerId, rules, lock, record, partition, state, account: null, now },
+    theCase: {
+      dependencies,
+      triggerId,
+      rules,
+      lock,
+      record,
+      partition,
+      state,
+      account: null,
+      now,
+      plan: { plan: 'charge', reason: attempt.insteadOf === null ? attempt.rail : 'PINLESS' },
+    },
   };
 }
 

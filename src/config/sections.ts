@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CollectionPolicy } from '../domain/policy.ts';
 import { DEFAULT_POLICY } from '../domain/policy.ts';
 import { parseMoney } from '../domain/money.ts';
+import type { OwnedUsers } from '../domain/ownership.ts';
 
 /*
  * What the environment may say, by concern. A process reads the sections it needs, once, at its start. Defaults stand
@@ -11,13 +12,14 @@ import { parseMoney } from '../domain/money.ts';
 const name = z
   .string()
   .regex(/^[A-Za-z0-9_.-]{1,255}$/, 'a name of letters, digits, dots, dashes and underscores');
-const region = z
-  .string()
-  .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'an AWS region such as us-east-1')
-  .default('us-east-1');
+const anyRegion = z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'an AWS region such as us-east-1');
+const region = anyRegion.default('us-east-1');
 const httpUrl = z.url({ protocol: /^https?$/, error: 'a URL that begins with http:// or https://' });
 const wholeNumber = (least: number, most: number) =>
   z.coerce.number(`a whole number from ${least} to ${most}`).int().min(least).max(most);
+/** What an HTTP header can carry. */
+const token = z.string().regex(/^[\x21-\x7e]+$/, 'a token without spaces');
+const listOf = (text: string): string[] => text.split(',').map((entry) => entry.trim());
 const amount = z
   .string()
   .regex(/^\d+(\.\d{1,2})?$/, 'an amount such as 0.50')
@@ -30,17 +32,24 @@ const amount = z
 const UNIT_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
 
 /** `24h`, `1h30m`; milliseconds inside. */
+const DURATION = '(\\d+[dhms])+';
+const durationMs = (text: string): number =>
+  [...text.matchAll(/(\d+)([dhms])/g)].reduce(
+    (sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0),
+    0,
+  );
 const duration = (byDefault: string) =>
   z
     .string()
-    .regex(/^(\d+[dhms])+$/, 'a length of time such as 24h or 1h30m')
+    .regex(new RegExp(`^${DURATION}$`), 'a length of time such as 24h or 1h30m')
     .default(byDefault)
-    .transform((text) =>
-      [...text.matchAll(/(\d+)([dhms])/g)].reduce(
-        (sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0),
-        0,
-      ),
-    );
+    .transform(durationMs);
+const durations = (byDefault: string) =>
+  z
+    .string()
+    .regex(new RegExp(`^${DURATION}(, *${DURATION})*$`), `lengths of time such as ${byDefault}`)
+    .default(byDefault)
+    .transform((text) => listOf(text).map(durationMs) as [number, ...number[]]);
 
 export const general = z.object({
   ENVIRONMENT: name.default('local'),
@@ -93,6 +102,48 @@ export const services = z.object({
   PAYMENTS_SERVICE_URL: httpUrl,
   TXN_SERVICE_URL: httpUrl,
   NOTIFICATIONS_URL: httpUrl,
+  USER_SERVICE_REGION: anyRegion.optional(),
+  PAYMENTS_TOKEN: token.optional(),
+  TXN_TOKEN: token.optional(),
+  NOTIFICATIONS_TOKEN: token.optional(),
+});
+
+/** Well below the lease: a charge is not sent when the lock might run out before its answer. */
+export const processor = z.object({ PROCESSOR_TIMEOUT_MS: wholeNumber(100, 600_000).default(10_000) });
+
+/** A forecast asks the same services as a run and must never compete with one. */
+export const forecast = z.object({ FORECAST_RATE_PER_S: wholeNumber(1, 100_000).default(200) });
+
+export const workers = z.object({
+  COLLECTION_CONCURRENCY: wholeNumber(1, 10_000).default(50),
+  PROCESSOR_RATE_PER_S: z.coerce
+    .number('a number above 0, at most 100000')
+    .refine((rate) => rate > 0 && rate <= 100_000, 'a number above 0, at most 100000')
+    .optional(),
+  QUEUE_STALL_MS: wholeNumber(500, 3_600_000).default(30_000),
+  QUEUES: z
+    .string()
+    .transform(listOf)
+    .refine((names) => names.every((queue) => queue !== ''), 'names of queues with commas between them')
+    .optional(),
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
+});
+
+const OWNED = 'all, none, or a range such as 0000-7fff';
+
+/** Whose records are ours, while the Go service collects the rest. */
+export const ownership = z.object({
+  OWNED_USERS: z
+    .string()
+    .default('all')
+    .transform((text, context): OwnedUsers => {
+      if (text === 'all' || text === 'none') return { kind: text };
+      const [, first = '', last = ''] = /^([0-9a-f]{4})-([0-9a-f]{4})$/i.exec(text) ?? [];
+      const [from, to] = [Number.parseInt(first, 16), Number.parseInt(last, 16)];
+      if (from <= to) return { kind: 'range', from, to };
+      context.addIssue(OWNED);
+      return z.NEVER;
+    }),
 });
 
 export const clock = z
@@ -112,8 +163,11 @@ export const lock = z
     error: 'at least twice LOCK_HEARTBEAT_MS: one lost heartbeat must not lose the lock',
   });
 
-/** Longer than any processor keeps a request under way: an attempt that it does not know by then was never made. */
-export const janitor = z.object({ ATTEMPT_ABANDON_AFTER: duration('24h') });
+export const janitor = z.object({
+  /** Longer than any processor keeps a request under way: an attempt that it does not know by then was never made. */
+  ATTEMPT_ABANDON_AFTER: duration('24h'),
+  JANITOR_DELAYS: durations('5m,1h,24h'),
+});
 
 /** The rules' numbers. Their reasons stand in src/domain/policy.ts. */
 export const policy = z

@@ -47,6 +47,8 @@ export const daysBetween = (from: CalendarDate, to: CalendarDate): number => day
 /** 1 January 1970 was a Thursday. */
 export const weekday = (date: CalendarDate): number => (((dayNumber(date) + THURSDAY) % 7) + 7) % 7;
 
+export const isWeekend = (date: CalendarDate): boolean => [SATURDAY, SUNDAY].includes(weekday(date));
+
 export const daysInMonth = (year: number, month: number): number =>
   partsOf(calendarDate(year, month + 1, 0)).day;
 

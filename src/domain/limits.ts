@@ -1,4 +1,5 @@
 import type { PastAttempt } from './attempt.ts';
+import type { CalendarDate } from './calendar-date.ts';
 import { addDays, dateOf, midnightOf } from './calendar-date.ts';
 import type { Instant } from './instant.ts';
 import type { CollectionPolicy } from './policy.ts';
@@ -51,20 +52,23 @@ export function limitReached(
   }
 }
 
-/** Two months owed are not taken from one account in one night: the oldest period goes first, one a day. */
+/**
+ * Two months owed are not taken from one account in one night: the oldest period goes first, one a day. An older period
+ * that the run has dealt with already still goes first today: so the answer is the same whichever of the two comes first.
+ */
 function initialLimit(
   record: Subscription,
   { attempts, partition }: LimitFacts,
   now: Instant,
 ): LimitReached | null {
+  const today = dateOf(now);
   const older = partition.some(
     (other) =>
-      other.billingStatus === 'SCHEDULED' &&
       other.billingDate < record.billingDate &&
-      other.billingDate <= now,
+      other.billingDate <= now &&
+      (other.billingStatus === 'SCHEDULED' || isDealtWithOn(today, other)),
   );
-  if (older) return { reason: 'older-period-first', until: null };
-  const today = dateOf(now);
+  if (older) return { reason: 'older-period-first', until: tomorrow(now) };
   const tried = partition.some(
     (other) => other.initialRunDate !== null && dateOf(other.initialRunDate) === today,
   );
@@ -72,6 +76,10 @@ function initialLimit(
   // A record that was scheduled anew keeps the date of its very first attempt; today's shows in the attempts only.
   return perDay('initial-today', ['INITIAL'], 1, attempts, now);
 }
+
+/** Tried, resumed, cancelled, waived or written off by the run of first attempts: each writes its name into `process`. */
+const isDealtWithOn = (day: CalendarDate, { process, lastRunDate }: Subscription): boolean =>
+  process === 'INITIAL' && lastRunDate !== null && dateOf(lastRunDate) === day;
 
 function perDay(
   reason: LimitReason,

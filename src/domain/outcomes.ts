@@ -1,9 +1,12 @@
+import type { AchReturn } from './ach/settlement.ts';
 import type { CloseReason, PauseContinuation, RefusalReason } from './decision.ts';
 import type { Instant } from './instant.ts';
+import { plusDays } from './instant.ts';
 import type { Cents } from './money.ts';
 import { formatMoney } from './money.ts';
 import { nextPeriod } from './next-period.ts';
 import type { PathRules } from './paths.ts';
+import type { CollectionPolicy } from './policy.ts';
 import type { BillingStatus, Rail, Subscription } from './subscription.ts';
 import { PAUSE_PENDING_RESUME } from './subscription.ts';
 
@@ -65,6 +68,35 @@ export function declined<S extends Subscription>(
     billingStatus: declinedStatus(record.billingStatus, rules),
     transactionId,
     usioError: text,
+  };
+}
+
+/** The bank has paid what was sent. A return may still come, up to sixty days later. */
+export function achCompleted<S extends Subscription>(record: S, now: Instant): S {
+  return {
+    ...record,
+    process: record.process ?? 'NOT_IDENTIFIED',
+    billingStatus: 'COMPLETED',
+    updatedEvent: 'payment-completed',
+    completionDate: now,
+    usioError: '',
+  };
+}
+
+/** The bank took the money back, or never had it: the record is owed again, unless it is too old to be asked for. */
+export function achReturned<S extends Subscription>(
+  record: S,
+  { returnCode, message }: Pick<AchReturn, 'returnCode' | 'message'>,
+  { oldSubscriptionDays }: Pick<CollectionPolicy, 'oldSubscriptionDays'>,
+  now: Instant,
+): S {
+  const isTooOld = record.billingDate <= plusDays(now, -oldSubscriptionDays);
+  return {
+    ...record,
+    process: record.process ?? 'NOT_IDENTIFIED',
+    billingStatus: isTooOld ? 'STALE' : 'ERROR',
+    completionDate: isTooOld ? now : null,
+    usioError: declineText(returnCode ?? 'returned', message),
   };
 }
 

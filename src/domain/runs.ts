@@ -2,6 +2,7 @@ import type { Instant } from './instant.ts';
 import { lowerBoundText, parseInstant, plusDays } from './instant.ts';
 import type { Path } from './paths.ts';
 import type { CollectionPolicy } from './policy.ts';
+import type { Subscription } from './subscription.ts';
 
 export const RUN_PROCESSES = ['scheduled', 'retry', 'pause', 'stale'] as const;
 export type RunProcess = (typeof RUN_PROCESSES)[number];
@@ -39,6 +40,12 @@ export function dueRange(
     case 'stale':
       return { status: 'ERROR', upTo: cut };
   }
+}
+
+export function isInRange(range: DueRange, { billingStatus, billingDate }: Subscription): boolean {
+  if (billingStatus !== range.status) return false;
+  if ('before' in range) return billingDate < range.before;
+  return 'after' in range ? billingDate > range.after : billingDate <= range.upTo;
 }
 
 /** A run is its process and its tick: whoever starts it twice starts it once. */

@@ -1,6 +1,7 @@
 import type { AttemptId } from './attempt.ts';
 import type { Instant } from './instant.ts';
 import type { Cents } from './money.ts';
+import type { Plan } from './plan.ts';
 import type { SubscriptionId, UserId } from './subscription.ts';
 
 /** What came of considering a record, in the words of run reports and `explain`. */
@@ -18,7 +19,9 @@ export const VERDICTS = [
   'deferred',
   'skipped',
   'blocked',
+  'held',
   'locked',
+  'failed',
   'malformed',
 ] as const;
 export type VerdictName = (typeof VERDICTS)[number];
@@ -35,4 +38,13 @@ export interface Verdict {
   readonly attemptId: AttemptId | null;
   /** When it is worth looking again. */
   readonly until: Instant | null;
+  /** Null where it never came to a decision: the row cannot be read, the user was locked, the job failed. */
+  readonly plan: Plan | null;
+  /** Held for a later pass of the run: in which pass. */
+  readonly heldIn: number | null;
 }
+
+const PROVISIONAL: ReadonlySet<VerdictName> = new Set<VerdictName>(['held', 'locked', 'failed']);
+
+/** Asked again by the same trigger, the record is considered afresh. Any other verdict is the answer for good. */
+export const isProvisional = ({ verdict }: Verdict): boolean => PROVISIONAL.has(verdict);

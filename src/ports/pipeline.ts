@@ -1,9 +1,13 @@
+import type { AchEntry, AchOutcome } from '../domain/ach/settlement.ts';
 import type { AttemptId, PastAttempt } from '../domain/attempt.ts';
 import type { Facts, Freeze } from '../domain/decision.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Cents } from '../domain/money.ts';
+import type { RunId } from '../domain/runs.ts';
 import type { Process, Rail, SubscriptionId, UserId } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
+import type { AchWatches } from './ach-watches.ts';
+import type { RecordRef } from './runs.ts';
 import type { PageKey } from './subscriptions.ts';
 import type { Write } from './transaction.ts';
 
@@ -19,6 +23,8 @@ export interface Attempt {
   /** The account that an ACH entry goes to; a hard return code blocks it. */
   readonly accountId: string | null;
   readonly description: string | null;
+  /** The card attempt after whose decline the account was asked. */
+  readonly insteadOf: AttemptId | null;
   readonly openedAt: Instant;
 }
 
@@ -28,6 +34,11 @@ export interface Resolution {
   readonly confirmationId: string;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
+}
+
+/** An attempt as it is kept for ever. */
+export interface AttemptRecord extends Attempt {
+  readonly resolution: Resolution | null;
 }
 
 declare const opaque: unique symbol;
@@ -78,10 +89,26 @@ export interface PipelineStore {
   replace(state: RecordState, resolution: Resolution, next: Attempt): StateChange;
   /** A balance too low: an attempt without a charge. */
   refuse(state: RecordState, refusal: { readonly process: Process; readonly at: Instant }): StateChange;
+  /** The bank's word on an ACH entry that was sent; one that the Go service sent becomes known by it. */
+  settleEntry(state: RecordState, entry: AchEntry, outcome: AchOutcome): StateChange;
+  /** No ACH debit to this account again until the member gives a new one. */
+  blockAccount(accountId: string, returnCode: string): Write;
+  /** Every attempt on a record, also those of long ago. Consistent. */
+  attemptsOn(subscriptionId: SubscriptionId): Promise<AttemptRecord[]>;
+  /** The records whose ACH entry waits for the bank's word. */
+  readonly watches: AchWatches;
   /** The janitor asked in vain; the state says when it asks next. */
   askAgainLater(state: RecordState): Promise<void>;
   /** Attempts that are open and due to be asked about. Eventually consistent: look again under the lock. */
   openAttempts(asOf: Instant, key: PageKey | null): Promise<OpenAttemptPage>;
   judge(verdict: Verdict): Write;
   saveVerdict(verdict: Verdict): Promise<void>;
+  /** For whoever does not hold the lock: leaves alone what somebody who did has found. */
+  saveProvisional(verdict: Verdict): Promise<void>;
+  /** Saves the verdict and counts it against the run, once however often it is asked for. */
+  hold(runId: RunId, verdict: Verdict): Promise<void>;
+  /** The member wishes to be charged on resuming. False when that is known. */
+  rememberResume(record: RecordRef, at: Instant): Promise<boolean>;
+  /** The member's wish to be charged on resuming was fulfilled or has gone. */
+  forgetResume(subscriptionId: SubscriptionId): Promise<void>;
 }

@@ -55,4 +55,6 @@ export interface Processor {
   charge(key: string, request: ChargeRequest): Promise<ChargeAnswer>;
   /** Null: the processor does not know the key, which proves nothing about a request still on its way. */
   findByKey(key: string): Promise<Payment | null>;
+  /** As it is now: an ACH entry that was returned is `FAILED`, with the return code. Null: there is no such payment. */
+  findByConfirmation(confirmationId: string): Promise<Payment | null>;
 }

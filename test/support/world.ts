@@ -7,6 +7,7 @@ import { HttpService } from '../../src/adapters/services/http.ts';
 import { HttpProcessor } from '../../src/adapters/services/processor.ts';
 import { HttpUserService } from '../../src/adapters/services/user-service.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
+import type { CollectRequest } from '../../src/app/collect-subscription.ts';
 import { collectSubscription } from '../../src/app/collect-subscription.ts';
 import type { CollectDependencies } from '../../src/app/collection-case.ts';
 import type { Instant } from '../../src/domain/instant.ts';
@@ -15,10 +16,12 @@ import type { Path } from '../../src/domain/paths.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import type { Subscription, UserId } from '../../src/domain/subscription.ts';
 import type { Verdict } from '../../src/domain/verdict.ts';
+import type { RecordRef } from '../../src/ports/runs.ts';
 import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
 import type { OnStep } from '../../src/ports/steps.ts';
 import { billingStore } from './billing-store.ts';
 import type { BillingStore, StoreOptions } from './billing-store.ts';
+import { openGate } from './open-gate.ts';
 import { startSandbox } from './sandbox.ts';
 import { at, subscription } from './records.ts';
 
@@ -32,13 +35,15 @@ export interface LedgerEntry {
 
 /** Real tables, the real bank, the production code, and a clock that tests set. */
 export interface World {
+  /** Where the bank answers. */
+  readonly url: string;
   readonly store: BillingStore;
   readonly dependencies: CollectDependencies;
   now: Instant;
   onStep: OnStep;
   /** A member with one record that is due. Settings are the bank's, fields the record's. */
   member(settings?: object, fields?: Partial<Subscription>): Promise<StoredSubscription>;
-  collect(path: Path, record: Subscription, triggerId?: string): Promise<Verdict>;
+  collect(path: Path, record: RecordRef, triggerId?: string, run?: CollectRequest['run']): Promise<Verdict>;
   row(record: Subscription): Promise<StoredSubscription>;
   partition(userId: UserId): Promise<readonly StoredSubscription[]>;
   ledger(record: Subscription): Promise<LedgerEntry[]>;
@@ -77,6 +82,7 @@ export async function world(options: StoreOptions = {}): Promise<World> {
     users: new HttpUserService(http('user service')),
     accounts: new HttpAccountService(http('transactions service')),
     processor: new HttpProcessor(http('payments service', 1_000)),
+    gate: openGate,
     policy: DEFAULT_POLICY,
     clock,
     timer: systemTimer,
@@ -94,6 +100,7 @@ export async function world(options: StoreOptions = {}): Promise<World> {
     return response.status === 204 ? null : response.json();
   };
   const here: World = {
+    url: sandbox.url,
     store,
     dependencies,
     now: at('2026-11-16T08:00:00Z'),
@@ -115,9 +122,15 @@ export async function world(options: StoreOptions = {}): Promise<World> {
       await store.putBillingRow({ ...item, billing_status: { S: fields.billingStatus } });
       return here.row(record);
     },
-    async collect(path, record, triggerId = `trigger-${randomUUID()}`) {
+    async collect(path, record, triggerId = `trigger-${randomUUID()}`, run) {
       const { userId, subscriptionId } = record;
-      const result = await collectSubscription(dependencies, { path, userId, subscriptionId, triggerId });
+      const result = await collectSubscription(dependencies, {
+        path,
+        userId,
+        subscriptionId,
+        triggerId,
+        run,
+      });
       if ('busy' in result) throw new Error('somebody else works on this member');
       return result.verdict;
     },

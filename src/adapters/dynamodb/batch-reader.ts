@@ -2,7 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Timer } from '../../ports/timer.ts';
-import type { PipelineKey } from './pipeline-items.ts';
+import type { PipelineKey } from './item-codec.ts';
 import type { RawItem } from './raw-item.ts';
 
 export interface BatchReaderOptions {

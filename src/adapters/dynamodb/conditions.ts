@@ -1,3 +1,4 @@
+import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import type { RawItem } from './raw-item.ts';
 
 /** A condition with its placeholders, to be spread into a request. */
@@ -48,3 +49,19 @@ export const lockStillMine = (ownerName: string): Condition => ({
   ExpressionAttributeNames: { '#ownerName': 'ownerName', '#isReleased': 'isReleased' },
   ExpressionAttributeValues: { ':me': { S: ownerName } },
 });
+
+/** False when a condition refused the write; any other failure is thrown. */
+export async function unlessRefused(write: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await write();
+    return true;
+  } catch (error) {
+    if (isRefused(error)) return false;
+    throw error;
+  }
+}
+
+const isRefused = (error: unknown): boolean =>
+  error instanceof ConditionalCheckFailedException ||
+  (error instanceof TransactionCanceledException &&
+    (error.CancellationReasons ?? []).some(({ Code }) => Code === 'ConditionalCheckFailed'));

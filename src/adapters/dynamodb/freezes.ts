@@ -1,8 +1,9 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { TransactWriteItemsCommand, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { FreezeOrder, FreezeStore, FreezeTarget } from '../../ports/freezes.ts';
 import type { Instant } from '../../domain/instant.ts';
+import { unlessRefused } from './conditions.ts';
 import { items, keys } from './pipeline-items.ts';
 import { queryToTheEnd } from './query.ts';
 
@@ -36,8 +37,8 @@ export class DynamoFreezes implements FreezeStore {
   ): Promise<boolean> {
     const { client, table: TableName } = this.options;
     const order: FreezeOrder = { target, reason: '', who, at, until: null };
-    try {
-      await client.send(
+    return unlessRefused(() =>
+      client.send(
         new TransactWriteItemsCommand({
           TransactItems: [
             { Put: { TableName, Item: items.freeze.writeLog(order, 'lifted') } },
@@ -51,12 +52,8 @@ export class DynamoFreezes implements FreezeStore {
             { Delete: { TableName, Key: marshall(keys.freezeList(target)) } },
           ],
         }),
-      );
-      return true;
-    } catch (error) {
-      if (isRefused(error)) return false;
-      throw error;
-    }
+      ),
+    );
   }
 
   async list(): Promise<FreezeOrder[]> {
@@ -69,7 +66,3 @@ export class DynamoFreezes implements FreezeStore {
     return found.map((item) => items.freeze.read(item));
   }
 }
-
-const isRefused = (error: unknown): boolean =>
-  error instanceof TransactionCanceledException &&
-  (error.CancellationReasons ?? []).some(({ Code }) => Code === 'ConditionalCheckFailed');

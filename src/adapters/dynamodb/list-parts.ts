@@ -1,7 +1,7 @@
 import type { DynamoDBClient, QueryCommandInput } from '@aws-sdk/client-dynamodb';
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { PageKey } from '../../ports/subscriptions.ts';
-import { partsOfList } from './pipeline-items.ts';
+import { partsOfList } from './item-codec.ts';
 import { fromPageKey, toPageKey } from './query.ts';
 import type { RawItem } from './raw-item.ts';
 

@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto';
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { z } from 'zod';
 import type { AttemptId, PastAttempt } from '../../domain/attempt.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { formatInstant, msOf, sortableText, parseInstant, plusDays } from '../../domain/instant.ts';
-import type { Cents } from '../../domain/money.ts';
-import { formatMoney, parseMoney } from '../../domain/money.ts';
+import { msOf, plusDays, sortableText } from '../../domain/instant.ts';
+import { PLANS } from '../../domain/plan.ts';
 import type { SubscriptionId, UserId } from '../../domain/subscription.ts';
 import { PROCESSES, RAILS } from '../../domain/subscription.ts';
 import type { RunId, RunProcess } from '../../domain/runs.ts';
@@ -14,8 +11,12 @@ import type { Verdict } from '../../domain/verdict.ts';
 import { VERDICTS } from '../../domain/verdict.ts';
 import type { FreezeOrder, FreezeTarget } from '../../ports/freezes.ts';
 import type { Attempt, Resolution } from '../../ports/pipeline.ts';
-import type { Run } from '../../ports/runs.ts';
+import type { RecordRef, Run } from '../../ports/runs.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
+import { instant, money } from '../codecs.ts';
+import { forecast, planTallies, tally } from '../forecast-codec.ts';
+import type { Due, PipelineKey } from './item-codec.ts';
+import { attemptId, dueAttributes, partOf, read, subscriptionId, userId, write } from './item-codec.ts';
 import type { RawItem } from './raw-item.ts';
 
 /*
@@ -37,6 +38,10 @@ export const keys = {
   }),
   achBlock: (accountId: string) => ({ pk: `ACCOUNT#${accountId}`, sk: 'ACH_BLOCK' }),
   run: (process: RunProcess, tick: Instant) => ({ pk: 'RUNS', sk: `${sortableText(tick)}#${process}` }),
+  /** Apart from the run, which is rewritten as a whole with every page. */
+  runGuard: (runId: RunId) => ({ pk: `RUN#${runId}`, sk: 'GUARD' }),
+  schedule: { pk: 'SCHEDULE', sk: 'SINCE' },
+  resume: (id: SubscriptionId) => ({ pk: `SUB#${id}`, sk: 'RESUME' }),
   membership: (userId: UserId) => ({ pk: `USER#${userId}`, sk: 'MEMBERSHIP' }),
 } as const;
 
@@ -46,33 +51,14 @@ function frozenThing(target: FreezeTarget): string {
   return target.scope === 'user' ? `USER#${target.userId}` : target.scope;
 }
 
-export type PipelineKey = { readonly pk: string; readonly sk: string };
-
 /** Sparse: what needs somebody's attention, by when. */
 export const DUE_LIST_INDEX = 'due-index';
 /** What a run, request or signal came to, record by record. */
 export const TRIGGER_INDEX = 'trigger-index';
 
-/** Lists are spread over so many parts, so that one busy list is not one busy partition. */
-const PARTS = 8;
+export const RUNNING_RUNS = 'running-runs';
+export const RESUMES = 'resumes';
 const VERDICT_DAYS = 90;
-
-const instant = z.codec(z.string(), z.custom<Instant>(), {
-  decode: (text, context) => parseInstant(text) ?? refuse(context, 'a time'),
-  encode: formatInstant,
-});
-const money = z.codec(z.string(), z.custom<Cents>(), {
-  decode: (text, context) => parseMoney(text) ?? refuse(context, 'an amount'),
-  encode: formatMoney,
-});
-const subscriptionId = z.custom<SubscriptionId>((value) => typeof value === 'string');
-const userId = z.custom<UserId>((value) => typeof value === 'string');
-const attemptId = z.custom<AttemptId>((value) => typeof value === 'string');
-
-function refuse(context: z.core.ParsePayload, what: string): never {
-  context.issues.push({ code: 'custom', input: context.value, message: `not ${what}` });
-  return z.NEVER;
-}
 
 const attempt = z.object({
   attemptId,
@@ -84,6 +70,7 @@ const attempt = z.object({
   amount: money,
   accountId: z.string().nullable(),
   description: z.string().nullable(),
+  insteadOf: attemptId.nullable(),
   openedAt: instant,
 }) satisfies z.ZodType<Attempt>;
 
@@ -126,6 +113,8 @@ const verdict = z.object({
   at: instant,
   attemptId: attemptId.nullable(),
   until: instant.nullable(),
+  plan: z.object({ plan: z.enum(PLANS), reason: z.string() }).nullable(),
+  heldIn: z.int().nullable(),
 }) satisfies z.ZodType<Verdict>;
 
 const freeze = z.object({
@@ -137,28 +126,34 @@ const freeze = z.object({
   until: instant.nullable(),
 });
 const freezeLogEntry = freeze.extend({ action: z.enum(['frozen', 'lifted']) });
-const tally = z.object({ count: z.int(), amount: money, reasons: z.record(z.string(), z.int()) });
 const report = z.object({
   records: z.int(),
   amount: money,
   byVerdict: z.partialRecord(z.enum(VERDICTS), tally),
+  byPlan: planTallies,
 });
 const run = z.object({
   runId: z.custom<RunId>((value) => typeof value === 'string'),
   process: z.enum(RUN_PROCESSES),
   tick: instant,
-  status: z.enum(['running', 'complete']),
+  status: z.enum(['running', 'complete', 'stopped']),
   pass: z.int(),
   page: z.int(),
   cursor: z.custom<PageKey>((value) => typeof value === 'string').nullable(),
+  due: z.int(),
   enqueuedInPass: z.int(),
   enqueued: z.int(),
+  notOwned: z.int(),
   startedAt: instant,
   progressAt: instant,
   finishedAt: instant.nullable(),
   report: report.nullable(),
+  forecast: forecast.nullable(),
 }) satisfies z.ZodType<Run>;
 
+const runGuard = z.object({ doubtful: z.int() });
+const schedule = z.object({ since: instant });
+const resume = z.object({ userId, subscriptionId });
 const achBlock = z.object({ returnCode: z.string() });
 const membership = z.object({ unapplied: z.int(), quarantined: z.int() });
 
@@ -202,9 +197,34 @@ export const items = {
   },
   run: {
     read: (item: RawItem): Run => read(run, item),
-    write: (content: Run): RawItem => write(run, content, keys.run(content.process, content.tick)),
+    write: (content: Run): RawItem =>
+      write(run, content, {
+        ...keys.run(content.process, content.tick),
+        ...dueAttributes(
+          content.runId,
+          content.status === 'running' ? { list: RUNNING_RUNS, at: content.startedAt } : null,
+        ),
+      }),
   },
-  achBlock: { read: (item: RawItem) => read(achBlock, item) },
+  runGuard: { read: (item: RawItem) => read(runGuard, item) },
+  schedule: {
+    read: (item: RawItem): Instant => read(schedule, item).since,
+    write: (since: Instant): RawItem => write(schedule, { since }, keys.schedule),
+  },
+  resume: {
+    read: (item: RawItem): RecordRef => read(resume, item),
+    /** Written together with the change that flags the record. */
+    write: (content: RecordRef, at: Instant): RawItem =>
+      write(resume, content, {
+        ...keys.resume(content.subscriptionId),
+        ...dueAttributes(content.subscriptionId, { list: RESUMES, at }),
+      }),
+  },
+  achBlock: {
+    read: (item: RawItem) => read(achBlock, item),
+    write: (accountId: string, returnCode: string): RawItem =>
+      write(achBlock, { returnCode }, keys.achBlock(accountId)),
+  },
   membership: { read: (item: RawItem) => read(membership, item) },
 } as const;
 
@@ -213,31 +233,3 @@ function orderOf({ scope, userId: id, ...order }: z.output<typeof freeze>): Free
   if (id === undefined) throw new Error('a freeze of a user names no user');
   return { ...order, target: { scope, userId: id } };
 }
-
-/** An entry in a list of things to look at, and when. Sparse: an item without it is in no list. */
-export interface Due {
-  readonly list: string;
-  readonly at: Instant;
-}
-
-const dueAttributes = (id: SubscriptionId, due: Due | null) =>
-  due === null ? {} : { dueList: partOf(due.list, id), dueAt: sortableText(due.at) };
-
-/** All parts of a list, or of a trigger's verdicts. */
-export const partsOfList = (list: string): string[] =>
-  Array.from({ length: PARTS }, (_, part) => `${list}#${part}`);
-
-const partOf = (list: string, id: SubscriptionId): string =>
-  `${list}#${createHash('sha256').update(id).digest().readUInt8(0) % PARTS}`;
-
-function read<T>(schema: z.ZodType<T>, item: RawItem): T {
-  const result = schema.safeParse(unmarshall(item));
-  if (result.success) return result.data;
-  const fields = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
-  throw new Error(
-    `pipeline item ${item['pk']?.S ?? '?'} / ${item['sk']?.S ?? '?'} cannot be read: ${fields}`,
-  );
-}
-
-const write = <S extends z.ZodType>(schema: S, content: z.output<S>, key: object): RawItem =>
-  marshall({ ...(z.encode(schema, content) as object), ...key }, { removeUndefinedValues: true });

@@ -1,15 +1,20 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type { AchEntry, AchOutcome } from '../../domain/ach/settlement.ts';
+import { withSettled } from '../../domain/ach/settlement.ts';
 import type { PastAttempt } from '../../domain/attempt.ts';
 import type { Facts, Freeze } from '../../domain/decision.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { plusMs, sortableText } from '../../domain/instant.ts';
+import type { RunId } from '../../domain/runs.ts';
 import type { SubscriptionId } from '../../domain/subscription.ts';
 import { RAILS } from '../../domain/subscription.ts';
 import type { Verdict } from '../../domain/verdict.ts';
 import { RecordChangedError } from '../../errors.ts';
 import type {
   Attempt,
+  AttemptRecord,
   Background,
   BackgroundQuery,
   OpenAttemptPage,
@@ -18,16 +23,20 @@ import type {
   Resolution,
   StateChange,
 } from '../../ports/pipeline.ts';
+import type { RecordRef } from '../../ports/runs.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Write } from '../../ports/transaction.ts';
+import { DynamoAchWatches } from './ach-watches.ts';
 import type { BatchReader } from './batch-reader.ts';
 import type { Condition } from './conditions.ts';
-import { rowIsNew } from './conditions.ts';
+import { rowIsNew, unlessRefused } from './conditions.ts';
 import { pageOfParts } from './list-parts.ts';
-import type { Due, PipelineKey, StateContent } from './pipeline-items.ts';
+import type { Due, PipelineKey } from './item-codec.ts';
+import type { StateContent } from './pipeline-items.ts';
 import { DUE_LIST_INDEX, items, keys } from './pipeline-items.ts';
+import { queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
-import { asWrite } from './transaction.ts';
+import { asWrite, unconditional } from './transaction.ts';
 
 export interface PipelineOptions {
   readonly client: DynamoDBClient;
@@ -53,10 +62,12 @@ function openAttempt({ open }: ReadState): Attempt {
 }
 
 export class DynamoPipeline implements PipelineStore {
+  readonly watches: DynamoAchWatches;
   private readonly options: PipelineOptions;
 
   constructor(options: PipelineOptions) {
     this.options = options;
+    this.watches = new DynamoAchWatches(options);
   }
 
   async readBackground({
@@ -127,6 +138,26 @@ export class DynamoPipeline implements PipelineStore {
     return this.change(before, { ...before, past: [...before.past, past] }, []);
   }
 
+  settleEntry(state: RecordState, entry: AchEntry, outcome: AchOutcome): StateChange {
+    const before = contentOf(state);
+    return this.change(before, { ...before, past: withSettled(before.past, entry, outcome) }, []);
+  }
+
+  blockAccount(accountId: string, returnCode: string): Write {
+    return this.putAlways(items.achBlock.write(accountId, returnCode));
+  }
+
+  async attemptsOn(subscriptionId: SubscriptionId): Promise<AttemptRecord[]> {
+    const { pk } = keys.state(subscriptionId);
+    const found = await queryToTheEnd(this.options.client, {
+      TableName: this.options.table,
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :attempt)',
+      ExpressionAttributeValues: { ':pk': { S: pk }, ':attempt': { S: 'ATTEMPT#' } },
+      ConsistentRead: true,
+    });
+    return found.map((item) => items.attempt.read(item));
+  }
+
   /** Unfenced: it changes nothing but when to ask again, and only if nobody changed the state. */
   async askAgainLater(state: RecordState): Promise<void> {
     const before = contentOf(state);
@@ -156,16 +187,48 @@ export class DynamoPipeline implements PipelineStore {
   }
 
   judge(verdict: Verdict): Write {
-    return asWrite({
-      item: { Put: { TableName: this.options.table, Item: items.verdict.write(verdict) } },
-      refused: () => new Error('a verdict has no condition') as never,
-    });
+    return this.putAlways(items.verdict.write(verdict));
   }
 
   async saveVerdict(verdict: Verdict): Promise<void> {
     await this.options.client.send(
       new PutItemCommand({ TableName: this.options.table, Item: items.verdict.write(verdict) }),
     );
+  }
+
+  async saveProvisional(verdict: Verdict): Promise<void> {
+    await this.saveIf(notJudged, verdict);
+  }
+
+  /** Not one transaction: many members counted at once would conflict over the counter, and a count too low by one that
+   * a crash left out does no harm. */
+  async hold(runId: RunId, verdict: Verdict): Promise<void> {
+    if (!(await this.saveIf(notHeld, verdict))) return;
+    await this.options.client.send(
+      new UpdateItemCommand({
+        TableName: this.options.table,
+        Key: marshall(keys.runGuard(runId)),
+        UpdateExpression: 'ADD doubtful :one',
+        ExpressionAttributeValues: { ':one': { N: '1' } },
+      }),
+    );
+  }
+
+  rememberResume(record: RecordRef, at: Instant): Promise<boolean> {
+    const Item = items.resume.write(record, at);
+    const request = new PutItemCommand({ TableName: this.options.table, Item, ...rowIsNew('pk') });
+    return unlessRefused(() => this.options.client.send(request));
+  }
+
+  async forgetResume(subscriptionId: SubscriptionId): Promise<void> {
+    const Key = marshall(keys.resume(subscriptionId));
+    await this.options.client.send(new DeleteItemCommand({ TableName: this.options.table, Key }));
+  }
+
+  private saveIf(condition: Condition, verdict: Verdict): Promise<boolean> {
+    const Item = items.verdict.write(verdict);
+    const request = new PutItemCommand({ TableName: this.options.table, Item, ...condition });
+    return unlessRefused(() => this.options.client.send(request));
   }
 
   private opening(attempt: Attempt): Write {
@@ -195,6 +258,10 @@ export class DynamoPipeline implements PipelineStore {
     return { list: OPEN_ATTEMPTS, at: plusMs(open.openedAt, afterMs) };
   }
 
+  private putAlways(item: RawItem): Write {
+    return unconditional({ Put: { TableName: this.options.table, Item: item } });
+  }
+
   private put(item: RawItem, condition: Condition, refusal: string): Write {
     return asWrite({
       item: { Put: { TableName: this.options.table, Item: item, ...condition } },
@@ -202,6 +269,22 @@ export class DynamoPipeline implements PipelineStore {
     });
   }
 }
+
+/** Nobody has come to a verdict yet, or only to one that is to be looked at again. */
+const notJudged: Condition = {
+  ConditionExpression: 'attribute_not_exists(pk) OR verdict IN (:held, :locked, :failed)',
+  ExpressionAttributeValues: {
+    ':held': { S: 'held' },
+    ':locked': { S: 'locked' },
+    ':failed': { S: 'failed' },
+  },
+};
+
+/** Counted once for a run, however often the record comes up in it. */
+const notHeld: Condition = {
+  ConditionExpression: 'attribute_not_exists(pk) OR verdict IN (:locked, :failed)',
+  ExpressionAttributeValues: { ':locked': { S: 'locked' }, ':failed': { S: 'failed' } },
+};
 
 /** An attempt is resolved once. */
 const stillOpen: Condition = {

@@ -1,22 +1,18 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import {
-  ConditionalCheckFailedException,
-  GetItemCommand,
-  PutItemCommand,
-  QueryCommand,
-} from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
+import type { Instant } from '../../domain/instant.ts';
 import type { RunId } from '../../domain/runs.ts';
 import { parseRunId } from '../../domain/runs.ts';
 import type { SubscriptionId } from '../../domain/subscription.ts';
 import type { Verdict } from '../../domain/verdict.ts';
-import type { Run, RunPosition, RunStore } from '../../ports/runs.ts';
+import type { RecordRef, Run, RunPosition, RunStore } from '../../ports/runs.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { BatchReader } from './batch-reader.ts';
 import type { Condition } from './conditions.ts';
-import { rowIsNew } from './conditions.ts';
+import { rowIsNew, unlessRefused } from './conditions.ts';
 import { pageOfParts } from './list-parts.ts';
-import { TRIGGER_INDEX, items, keys } from './pipeline-items.ts';
+import { DUE_LIST_INDEX, RESUMES, RUNNING_RUNS, TRIGGER_INDEX, items, keys } from './pipeline-items.ts';
 import type { RawItem } from './raw-item.ts';
 
 export interface RunsOptions {
@@ -64,10 +60,45 @@ export class DynamoRuns implements RunStore {
     return Items.map((item) => items.run.read(item));
   }
 
+  async running(): Promise<Run[]> {
+    const runs: Run[] = [];
+    let key: PageKey | null = null;
+    do {
+      const page = await this.listed(RUNNING_RUNS, key);
+      runs.push(...page.items.map((item) => items.run.read(item)));
+      key = page.nextKey;
+    } while (key !== null);
+    return runs;
+  }
+
+  async since(now: Instant): Promise<Instant> {
+    const { client, table: TableName } = this.options;
+    await unlessRefused(() =>
+      client.send(new PutItemCommand({ TableName, Item: items.schedule.write(now), ...rowIsNew('pk') })),
+    );
+    const { Item } = await client.send(
+      new GetItemCommand({ TableName, Key: marshall(keys.schedule), ConsistentRead: true }),
+    );
+    return Item === undefined ? now : items.schedule.read(Item);
+  }
+
+  async doubtful(runId: RunId): Promise<number> {
+    const [guard] = await this.options.reader.get([keys.runGuard(runId)]);
+    return guard === undefined ? 0 : items.runGuard.read(guard).doubtful;
+  }
+
+  async resumes(key: PageKey | null): Promise<{ records: RecordRef[]; nextKey: PageKey | null }> {
+    const page = await this.listed(RESUMES, key);
+    return { records: page.items.map((item) => items.resume.read(item)), nextKey: page.nextKey };
+  }
+
   async considered(runId: RunId, subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     const wanted = subscriptionIds.map((id) => keys.verdict(id as SubscriptionId, runId));
     const found = await this.options.reader.get(wanted);
-    return new Set(found.map((item) => items.verdict.read(item).subscriptionId));
+    const verdicts = found.map((item) => items.verdict.read(item));
+    return new Set(
+      verdicts.filter(({ verdict }) => verdict !== 'held').map((verdict) => verdict.subscriptionId),
+    );
   }
 
   async verdicts(
@@ -83,16 +114,22 @@ export class DynamoRuns implements RunStore {
     return { verdicts: page.items.map((item: RawItem) => items.verdict.read(item)), nextKey: page.nextKey };
   }
 
-  private async put(run: Run, condition: Condition): Promise<boolean> {
-    try {
-      await this.options.client.send(
-        new PutItemCommand({ TableName: this.options.table, Item: items.run.write(run), ...condition }),
-      );
-      return true;
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
-      throw error;
-    }
+  private listed(list: string, key: PageKey | null) {
+    return pageOfParts(this.options.client, list, key, (part) => ({
+      TableName: this.options.table,
+      IndexName: DUE_LIST_INDEX,
+      KeyConditionExpression: 'dueList = :part',
+      ExpressionAttributeValues: { ':part': { S: part } },
+    }));
+  }
+
+  private put(run: Run, condition: Condition): Promise<boolean> {
+    const request = new PutItemCommand({
+      TableName: this.options.table,
+      Item: items.run.write(run),
+      ...condition,
+    });
+    return unlessRefused(() => this.options.client.send(request));
   }
 }
 

@@ -20,6 +20,10 @@ export interface DynamoWrite {
 }
 
 export const asWrite = (write: DynamoWrite): Write => write as unknown as Write;
+/** Nothing about this item can stand against the change that it goes along with. */
+export const unconditional = (item: TransactWriteItem): Write =>
+  asWrite({ item, refused: () => new Error('an item without a condition was refused') as never });
+
 export const fromWrite = (write: Write): DynamoWrite => write as unknown as DynamoWrite;
 
 /** Where to look whether this very transaction was made: an item that it puts, with its token in an attribute. */

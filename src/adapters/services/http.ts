@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ServiceDownError } from '../../errors.ts';
+import type { SignRequest } from './sign-request.ts';
 
 export interface HttpOptions {
   readonly url: string;
@@ -7,6 +8,8 @@ export interface HttpOptions {
   readonly name: string;
   /** Sent as a bearer token. */
   readonly token?: string | undefined;
+  /** Signs each request, for a service that wants more than a token. */
+  readonly sign?: SignRequest | undefined;
   readonly timeoutMs: number;
 }
 
@@ -35,16 +38,20 @@ export class HttpService {
     path: string,
     extra: { headers?: Record<string, string>; body?: unknown } = {},
   ): Promise<HttpAnswer> {
-    const { token, timeoutMs } = this.options;
-    const response = await fetch(this.base + path, {
+    const { token, sign, timeoutMs } = this.options;
+    const signal = AbortSignal.timeout(timeoutMs);
+    const url = new URL(this.base + path);
+    const body = extra.body === undefined ? undefined : JSON.stringify(extra.body);
+    const headers = {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...extra.headers,
+    };
+    const response = await fetch(url, {
       method,
-      headers: {
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(extra.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...extra.headers,
-      },
-      ...(extra.body === undefined ? {} : { body: JSON.stringify(extra.body) }),
-      signal: AbortSignal.timeout(timeoutMs),
+      headers: sign === undefined ? headers : await sign({ method, url, headers, body }),
+      ...(body === undefined ? {} : { body }),
+      signal,
     });
     return { status: response.status, headers: response.headers, body: await jsonOf(response) };
   }

@@ -42,8 +42,16 @@ export class HttpProcessor implements Processor {
     }
   }
 
-  async findByKey(key: string): Promise<Payment | null> {
-    const found = await this.http.read(`/payments/by-key/${encodeURIComponent(key)}`, foundPayment);
+  findByKey(key: string): Promise<Payment | null> {
+    return this.find(`/payments/by-key/${encodeURIComponent(key)}`);
+  }
+
+  findByConfirmation(confirmationId: string): Promise<Payment | null> {
+    return this.find(`/payments/${encodeURIComponent(confirmationId)}`);
+  }
+
+  private async find(path: string): Promise<Payment | null> {
+    const found = await this.http.read(path, foundPayment);
     return found === null ? null : paymentOf(found);
   }
 

@@ -54,7 +54,8 @@ export function achGate(
   const earliest = addBankingDays(bankDateOf(last.at), policy.achRepresentMinBankingDays);
   const day = earliest > today ? earliest : today;
   // The next permitted day counts, not today: "too soon until" a day on which it is too late would be a false promise.
-  if (daysBetween(bankDateOf(first.at), day) > policy.achRepresentWindowDays) return closed('ach-window-over');
+  if (daysBetween(bankDateOf(first.at), day) > policy.achRepresentWindowDays)
+    return closed('ach-window-over');
   if (day > today) return closed('ach-too-soon', day);
   return { open: true, representment: true };
 }

@@ -6,7 +6,7 @@ import type { NextStep, RunDependencies } from '../../../src/app/run-collections
 import { startRun, takePage } from '../../../src/app/run-collections.ts';
 import { plusDays, plusMs } from '../../../src/domain/instant.ts';
 import { PATH_OF_RUN } from '../../../src/domain/runs.ts';
-import type { Run } from '../../../src/ports/runs.ts';
+import type { RecordRef, Run } from '../../../src/ports/runs.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import { at } from '../../support/records.ts';
 import type { World } from '../../support/world.ts';
@@ -15,7 +15,7 @@ import { debits, world } from '../../support/world.ts';
 const TICK = at('2026-11-16T08:00:00Z');
 
 let here: World;
-let handedOver: StoredSubscription[][];
+let handedOver: RecordRef[][];
 
 beforeAll(async () => {
   here = await world({ pageSize: 4 });
@@ -49,14 +49,16 @@ function runner(lose: (pass: number, index: number) => boolean = () => false): R
     async enqueue(run, records) {
       handedOver.push([...records]);
       const kept = records.filter((_, index) => !lose(run.pass, index));
-      await Promise.all(kept.map((record) => here.collect(PATH_OF_RUN[run.process], record, run.runId)));
+      await Promise.all(kept.map((record) => here.collect(PATH_OF_RUN[run.process], record, run.runId, run)));
     },
+    owned: { kind: 'all' },
+    forecastOf: () => Promise.resolve(null),
   };
 }
 
 async function drive(dependencies: RunDependencies, run: Run): Promise<Run> {
   let step: NextStep = { then: 'page', at: run };
-  while (step.then !== 'over') step = await takePage(dependencies, run.runId, step.at);
+  while ('at' in step) step = await takePage(dependencies, run.runId, step.at);
   return (await dependencies.runs.get(run.runId))!;
 }
 
@@ -87,6 +89,10 @@ describe('a run', () => {
         collected: { count: 10, amount: 4990, reasons: { PINLESS: 10 } },
         refused: { count: 1, amount: 499, reasons: { 'balance-too-low': 1 } },
       },
+      byPlan: {
+        charge: { count: 10, amount: 4990, reasons: { PINLESS: 10 } },
+        refuse: { count: 1, amount: 499, reasons: { 'balance-too-low': 1 } },
+      },
     });
   });
 
@@ -113,7 +119,7 @@ describe('a run', () => {
     const run = await startRun(dependencies, 'scheduled', nextTick());
     let step: NextStep = { then: 'page', at: run };
     let late: StoredSubscription | null = null;
-    while (step.then !== 'over') {
+    while ('at' in step) {
       step = await takePage(dependencies, run.runId, step.at);
       if (step.then === 'next-pass' && late === null) late = await member();
     }

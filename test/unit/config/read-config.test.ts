@@ -43,6 +43,40 @@ describe('configuration', () => {
     expect(read({ ATTEMPT_ABANDON_AFTER: '1d2h3m4s' }).janitor.ATTEMPT_ABANDON_AFTER).toBe(93_784_000);
   });
 
+  it('reads what workers, the janitor and forecasts go by', () => {
+    const { workers, processor, janitor, forecast, services } = read({});
+    expect(workers).toEqual({ COLLECTION_CONCURRENCY: 50, QUEUE_STALL_MS: 30_000 });
+    expect(processor.PROCESSOR_TIMEOUT_MS).toBe(10_000);
+    expect(janitor.JANITOR_DELAYS).toEqual([300_000, 3_600_000, 86_400_000]);
+    expect(forecast.FORECAST_RATE_PER_S).toBe(200);
+    expect(services).toEqual(SERVICES);
+    expect(read({ JANITOR_DELAYS: '90s, 1h30m' }).janitor.JANITOR_DELAYS).toEqual([90_000, 5_400_000]);
+    expect(
+      read({
+        QUEUES: 'janitor, ach-events',
+        METRICS_PORT: '0',
+        PROCESSOR_RATE_PER_S: '0.5',
+        COLLECTION_CONCURRENCY: '7',
+      }).workers,
+    ).toEqual({
+      COLLECTION_CONCURRENCY: 7,
+      PROCESSOR_RATE_PER_S: 0.5,
+      QUEUE_STALL_MS: 30_000,
+      QUEUES: ['janitor', 'ach-events'],
+      METRICS_PORT: 0,
+    });
+  });
+
+  it.each([
+    ['all', { kind: 'all' }],
+    ['none', { kind: 'none' }],
+    ['0000-7fff', { kind: 'range', from: 0, to: 0x7fff }],
+    ['8000-FFFF', { kind: 'range', from: 0x8000, to: 0xffff }],
+    ['00aa-00aa', { kind: 'range', from: 0xaa, to: 0xaa }],
+  ])('reads OWNED_USERS=%s', (text, owned) => {
+    expect(read({ OWNED_USERS: text }).ownership.OWNED_USERS).toEqual(owned);
+  });
+
   it('takes an empty value for one that is not set', () => {
     expect(read({ BILLING_TABLE: '', CLOCK_URL: '' }).dynamodb.BILLING_TABLE).toBe('billing-activity');
   });
@@ -66,6 +100,22 @@ describe('configuration', () => {
     ['LOCK_LEASE_MS', '1500', 'twice LOCK_HEARTBEAT_MS'],
     ['USER_SERVICE_URL', 'ftp://users', 'http://'],
     ['ATTEMPT_ABANDON_AFTER', 'soon', 'a length of time'],
+    ['JANITOR_DELAYS', '5m,,1h', 'lengths of time'],
+    ['JANITOR_DELAYS', '5m,soon', 'lengths of time'],
+    ['OWNED_USERS', '8000-7fff', 'a range such as 0000-7fff'],
+    ['OWNED_USERS', '0-7fff', 'a range such as 0000-7fff'],
+    ['OWNED_USERS', '0000-gggg', 'a range such as 0000-7fff'],
+    ['OWNED_USERS', 'half', 'all, none, or a range'],
+    ['COLLECTION_CONCURRENCY', '0', 'at least 1'],
+    ['PROCESSOR_RATE_PER_S', '0', 'a number above 0, at most 100000'],
+    ['PROCESSOR_RATE_PER_S', '100001', 'a number above 0, at most 100000'],
+    ['PROCESSOR_RATE_PER_S', 'fast', 'a number above 0, at most 100000'],
+    ['PROCESSOR_TIMEOUT_MS', '99', 'at least 100'],
+    ['QUEUE_STALL_MS', '499', 'at least 500'],
+    ['QUEUES', 'janitor,,ach-events', 'names of queues'],
+    ['METRICS_PORT', '65536', 'at most 65535'],
+    ['FORECAST_RATE_PER_S', '0', 'at least 1'],
+    ['USER_SERVICE_REGION', 'virginia', 'us-east-1'],
   ])('refuses %s=%s and says what is allowed', (name, value, allowed) => {
     const message = complaint({ [name]: value });
     expect(message).toContain(name);
@@ -84,6 +134,7 @@ describe('configuration', () => {
 
   it('never repeats a value that may hold a password', () => {
     expect(complaint({ REDIS_URL: 'http://:secret@localhost' })).not.toContain('secret');
+    expect(complaint({ PAYMENTS_TOKEN: 'two secrets' })).not.toContain('secrets');
   });
 
   it('refuses regions that differ, because a transaction cannot span them', () => {

@@ -150,7 +150,7 @@ describe('one first attempt for a user and day, the oldest period first', () => 
     'an older period that is %s goes first: %s',
     (billingStatus, first) => {
       expect(ask(LIMIT, { others: [older({ billingStatus })] })).toEqual(
-        first ? { reason: 'older-period-first', until: null } : null,
+        first ? { reason: 'older-period-first', until: TOMORROW } : null,
       );
     },
   );
@@ -160,8 +160,35 @@ describe('one first attempt for a user and day, the oldest period first', () => 
     expect(ask(LIMIT, { record: older(), others: [newer] })).toBeNull();
     expect(ask(LIMIT, { record: newer, others: [older()] })).toEqual({
       reason: 'older-period-first',
-      until: null,
+      until: TOMORROW,
     });
+  });
+
+  it.each(BILLING_STATUSES)(
+    'an older period that the run has made %s today has gone first: the newer one waits as if it had come first',
+    (billingStatus) => {
+      const others = [older({ billingStatus, process: 'INITIAL', lastRunDate: FIRST_OF_TODAY })];
+      expect(ask(LIMIT, { others })).toEqual({ reason: 'older-period-first', until: TOMORROW });
+    },
+  );
+
+  it.each<[string, Partial<Subscription>]>([
+    ['was dealt with yesterday', { process: 'INITIAL', lastRunDate: LAST_OF_YESTERDAY }],
+    ['was retried today', { process: 'RETRY', lastRunDate: FIRST_OF_TODAY }],
+    ['was never run', { process: 'INITIAL', lastRunDate: null }],
+  ])('an older debt that %s holds nothing up', (_, fields) => {
+    expect(ask(LIMIT, { others: [older({ billingStatus: 'ERROR', ...fields })] })).toBeNull();
+  });
+
+  it('a period to come that the run has just opened holds nothing up', () => {
+    const opened = subscription({
+      billingDate: at('2026-12-16T06:00:00Z'),
+      process: 'INITIAL',
+      lastRunDate: NOW,
+    });
+    const overNext = subscription({ billingDate: at('2027-01-16T06:00:00Z') });
+    expect(ask(LIMIT, { others: [opened] })).toBeNull();
+    expect(ask(LIMIT, { record: overNext, others: [opened] })).toBeNull();
   });
 
   it('is not held up by periods to come', () => {

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { RunId, RunProcess } from '../src/domain/runs.ts';
+import { parseRunId } from '../src/domain/runs.ts';
+import type { SubscriptionId, UserId } from '../src/domain/subscription.ts';
+import type { RequestPath } from '../src/ports/requests.ts';
+import type { QueueName } from './queue-names.ts';
+
+/*
+ * What a job carries: ids, never records. Whoever runs it reads the rest, as it is then, under the user's lock. A field
+ * that is added later is optional, because jobs of the older shape may still be waiting.
+ */
+
+const runId = z.custom<RunId>((value) => typeof value === 'string' && parseRunId(value) !== null, 'a run id');
+const userId = z.custom<UserId>((value) => typeof value === 'string' && value !== '', 'a user id');
+const subscriptionId = z.custom<SubscriptionId>(
+  (value) => typeof value === 'string' && value !== '',
+  'a subscription id',
+);
+
+/** What the job saw of a lock that was busy: which version, when by Redis, how long its lease is, and how often. */
+const sighting = z.object({
+  version: z.string(),
+  leaseMs: z.number().nonnegative(),
+  seenAtMs: z.number(),
+  looks: z.int().positive(),
+});
+export type SightingInJob = z.output<typeof sighting>;
+
+export const pageJob = z.object({ runId, pass: z.int().positive(), page: z.int().nonnegative() });
+export type PageJob = z.output<typeof pageJob>;
+
+export const collectionJob = z.object({
+  runId,
+  pass: z.int().positive(),
+  userId,
+  subscriptionId,
+  seen: sighting.optional(),
+});
+export type CollectionJob = z.output<typeof collectionJob>;
+
+export const requestJob = z.object({ requestId: z.string().min(1), seen: sighting.optional() });
+export type RequestJob = z.output<typeof requestJob>;
+
+/** Where a run's records go. What is written off is read from the same index as what is tried again. */
+export const QUEUE_OF_RUN: Record<RunProcess, QueueName> = {
+  scheduled: 'collections-scheduled',
+  retry: 'collections-retry',
+  pause: 'collections-pause',
+  stale: 'collections-retry',
+};
+
+export const QUEUE_OF_REQUEST: Record<RequestPath, QueueName> = {
+  MANUAL_REPAYMENT: 'manual-repayments',
+  BATCH: 'collections-batch',
+  WEBHOOK: 'collections-webhook',
+  WEBHOOK_BALANCE: 'collections-webhook-balance',
+};
+
+/*
+ * A job's id says what it is for, so that adding it twice adds it once. While a job with that id is stored, in any state,
+ * another is ignored: what must be possible again needs another id. BullMQ wants no colon in it.
+ */
+
+export const pageJobId = ({ runId: id, pass, page }: PageJob): string => `${id}.${pass}.${page}`;
+
+export const collectionJobId = (job: Pick<CollectionJob, 'runId' | 'pass' | 'subscriptionId'>): string =>
+  withoutColon(`${job.runId}.${job.pass}.${job.subscriptionId}`);
+
+export const requestJobId = (requestId: string, generation: number): string =>
+  withoutColon(`${requestId}.${generation}`);
+
+const withoutColon = (id: string): string => id.replaceAll('%', '%25').replaceAll(':', '%3A');

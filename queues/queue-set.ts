@@ -1,0 +1,108 @@
+import { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { CollectionRequest } from '../src/ports/requests.ts';
+import type { RecordRef, Run } from '../src/ports/runs.ts';
+import { KEY_PREFIX } from './connection.ts';
+import type { CollectionJob, PageJob, RequestJob } from './jobs.ts';
+import { QUEUE_OF_REQUEST, QUEUE_OF_RUN, collectionJobId, pageJobId, requestJobId } from './jobs.ts';
+import { JOB_OPTIONS } from './options.ts';
+import type { QueueName } from './queue-names.ts';
+
+export interface JobCount {
+  readonly queue: QueueName;
+  readonly state: string;
+  readonly count: number;
+}
+
+const COLLECTING_QUEUES: readonly QueueName[] = [
+  ...Object.values(QUEUE_OF_RUN),
+  ...Object.values(QUEUE_OF_REQUEST),
+];
+
+/** Redis takes them one after the other; more at once would only hold other clients up. */
+const JOBS_AT_ONCE = 500;
+
+/** States in which a job is still to be done, or being done. */
+const UNFINISHED = ['waiting', 'active', 'delayed', 'prioritized', 'waiting-children'] as const;
+
+/** All queues on one connection, opened when they are first used, and the only way to add a job. */
+export class QueueSet {
+  private readonly redis: Redis;
+  private readonly failsFast: boolean;
+  private readonly queues = new Map<QueueName, Queue>();
+
+  constructor(redis: Redis, { failsFast = false }: { readonly failsFast?: boolean } = {}) {
+    this.redis = redis;
+    this.failsFast = failsFast;
+  }
+
+  get(name: QueueName): Queue {
+    const open = this.queues.get(name);
+    if (open !== undefined) return open;
+    const queue = new Queue(name, {
+      connection: this.redis,
+      prefix: KEY_PREFIX,
+      defaultJobOptions: JOB_OPTIONS[name],
+      // Without all three a producer hangs while Redis is down, or stays broken when it is back.
+      ...(this.failsFast ? { skipWaitingForReady: true, skipVersionCheck: true } : {}),
+    });
+    // The connection tells its errors itself; an unheard event would end the process.
+    queue.on('error', () => undefined);
+    this.queues.set(name, queue);
+    return queue;
+  }
+
+  async addPage({ runId, pass, page }: PageJob): Promise<void> {
+    const job = { runId, pass, page };
+    await this.get('collection-pages').add('page', job, { jobId: pageJobId(job) });
+  }
+
+  /** Sees to it that somebody takes this page: the job is there, comes back from among the failed, or is added. */
+  async ensurePage(job: PageJob): Promise<void> {
+    const found = await this.get('collection-pages').getJob(pageJobId(job));
+    if (found !== undefined && (await found.isFailed())) await found.retry();
+    else await this.addPage(job);
+  }
+
+  async addRecords(run: Run, records: readonly RecordRef[]): Promise<void> {
+    const queue = this.get(QUEUE_OF_RUN[run.process]);
+    const jobs = records.map(({ userId, subscriptionId }) => {
+      const data: CollectionJob = { runId: run.runId, pass: run.pass, userId, subscriptionId };
+      return { name: run.process, data, opts: { jobId: collectionJobId(data) } };
+    });
+    for (let start = 0; start < jobs.length; start += JOBS_AT_ONCE) {
+      await queue.addBulk(jobs.slice(start, start + JOBS_AT_ONCE));
+    }
+  }
+
+  async addRequest({ requestId, path, generation }: CollectionRequest): Promise<void> {
+    const data: RequestJob = { requestId };
+    const jobId = requestJobId(requestId, generation);
+    await this.get(QUEUE_OF_REQUEST[path]).add(path, data, { jobId });
+  }
+
+  /** Whether anything in the queue is still to be done. */
+  async isDrained(name: QueueName): Promise<boolean> {
+    const counts = await this.get(name).getJobCounts(...UNFINISHED);
+    return Object.values(counts).every((count) => count === 0);
+  }
+
+  async depths(names: readonly QueueName[]): Promise<JobCount[]> {
+    const all = await Promise.all(
+      names.map(async (queue) => {
+        const counts = await this.get(queue).getJobCounts(...UNFINISHED, 'failed');
+        return Object.entries(counts).map(([state, count]) => ({ queue, state, count }));
+      }),
+    );
+    return all.flat();
+  }
+
+  /** Collections in flight over all processes, per queue. Set again and again, because a flushed Redis forgets it. */
+  async limitCollections(concurrency: number): Promise<void> {
+    for (const queue of COLLECTING_QUEUES) await this.get(queue).setGlobalConcurrency(concurrency);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.queues.values()].map((queue) => queue.close()));
+  }
+}

@@ -1,0 +1,24 @@
+import { RUN_PROCESSES } from '../src/domain/runs.ts';
+import { cronOf } from '../src/domain/schedule.ts';
+import type { QueueSet } from './queue-set.ts';
+
+/** How often the janitor looks whether there is anything to ask about. */
+const JANITOR_CRON = '* * * * *';
+
+/**
+ * Made or brought up to date; safe to repeat, also from several processes. A tick only wakes somebody up: which run it is
+ * follows from the clock, so that a tick that fires twice starts one run, and one that never fires is made up for.
+ */
+export async function upsertSchedules(queues: QueueSet): Promise<void> {
+  const pages = queues.get('collection-pages');
+  for (const process of RUN_PROCESSES) {
+    const repeat = { pattern: cronOf(process), tz: 'UTC' };
+    await pages.upsertJobScheduler(`tick-${process}`, repeat, { name: 'tick', data: {} });
+  }
+  const janitor = queues.get('janitor');
+  await janitor.upsertJobScheduler(
+    'janitor-round',
+    { pattern: JANITOR_CRON, tz: 'UTC' },
+    { name: 'round', data: {} },
+  );
+}

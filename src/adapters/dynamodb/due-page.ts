@@ -1,0 +1,40 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Instant } from '../../domain/instant.ts';
+import { sortableText } from '../../domain/instant.ts';
+import type { PageKey } from '../../ports/subscriptions.ts';
+import { pageOfParts } from './list-parts.ts';
+import { DUE_LIST_INDEX } from './pipeline-items.ts';
+import type { RawItem } from './raw-item.ts';
+
+const PAGE_SIZE = 100;
+
+export interface DuePage<T> {
+  readonly found: readonly T[];
+  readonly unreadable: readonly Error[];
+  readonly nextKey: PageKey | null;
+}
+
+/** What a list holds that is due. One item that cannot be read must not hide the others. */
+export async function duePage<T>(
+  { client, table }: { readonly client: DynamoDBClient; readonly table: string },
+  { list, asOf, key }: { readonly list: string; readonly asOf: Instant; readonly key: PageKey | null },
+  read: (item: RawItem) => T,
+): Promise<DuePage<T>> {
+  const page = await pageOfParts(client, list, key, (part) => ({
+    TableName: table,
+    IndexName: DUE_LIST_INDEX,
+    KeyConditionExpression: 'dueList = :part AND dueAt <= :now',
+    ExpressionAttributeValues: { ':part': { S: part }, ':now': { S: sortableText(asOf) } },
+    Limit: PAGE_SIZE,
+  }));
+  const found: T[] = [];
+  const unreadable: Error[] = [];
+  for (const item of page.items) {
+    try {
+      found.push(read(item));
+    } catch (error) {
+      unreadable.push(error as Error);
+    }
+  }
+  return { found, unreadable, nextKey: page.nextKey };
+}

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import type { Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Metrics } from '../../ports/metrics.ts';
+
+export interface MetricsServerOptions {
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** All interfaces when left out: whoever scrapes is on another machine. */
+  readonly host?: string;
+  readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
+  /** Whether this process can do its work now. */
+  readonly ready: () => boolean | Promise<boolean>;
+}
+
+export interface MetricsServer {
+  readonly port: number;
+  readonly close: () => Promise<void>;
+}
+
+/** Answers `/metrics`, `/health/live` and `/health/ready` for a role that has no other HTTP side. */
+export async function openMetricsServer(options: MetricsServerOptions): Promise<MetricsServer> {
+  const server = createServer((request, response) => {
+    const path = request.method === 'GET' ? (request.url ?? '').split('?')[0] : undefined;
+    void answer(path, response, options);
+  });
+  server.listen(options.port, options.host ?? '0.0.0.0');
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+}
+
+async function answer(
+  path: string | undefined,
+  response: ServerResponse,
+  { metrics, ready }: MetricsServerOptions,
+): Promise<void> {
+  switch (path) {
+    case '/metrics':
+      try {
+        return send(response, 200, await metrics.text(), metrics.contentType);
+      } catch {
+        return send(response, 500, 'the metrics cannot be read\n');
+      }
+    case '/health/live':
+      return send(response, 200, 'live\n');
+    case '/health/ready':
+      return (await isReady(ready)) ? send(response, 200, 'ready\n') : send(response, 503, 'not ready\n');
+    default:
+      return send(response, 404, 'not found\n');
+  }
+}
+
+async function isReady(ready: MetricsServerOptions['ready']): Promise<boolean> {
+  try {
+    return await ready();
+  } catch {
+    return false;
+  }
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  type = 'text/plain; charset=utf-8',
+): void {
+  response.writeHead(status, { 'content-type': type }).end(body);
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  // A question that hangs, as Redis may, must not keep the process from ending.
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,95 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { Metrics, QueueDepth } from '../../ports/metrics.ts';
+import { systemTimer } from '../system-timer.ts';
+import { ReasonLabels } from './reason-label.ts';
+
+/** Redis that is away keeps a question waiting for ever; a scrape gives up after ten seconds and loses everything. */
+const QUEUE_DEPTH_LIMIT_MS = 2_000;
+/** A run takes seconds on a laptop and hours over millions of members. */
+const RUN_SECONDS = [1, 5, 15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400];
+
+/** One process's metrics, in a registry of their own: a process that runs several roles hands the same one to all. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const verdicts = new Counter({
+    name: 'collections_verdicts_total',
+    help: 'Records considered, by what came of it',
+    labelNames: ['path', 'verdict', 'reason'],
+    registers,
+  });
+  const attempts = new Counter({
+    name: 'collections_attempts_total',
+    help: 'Charges sent to the processor, by its answer',
+    labelNames: ['rail', 'result'],
+    registers,
+  });
+  const lockBusy = new Counter({
+    name: 'collections_lock_busy_total',
+    help: 'Work put off because somebody else held the lock of the user',
+    labelNames: ['path'],
+    registers,
+  });
+  const breaker = new Gauge({
+    name: 'collections_processor_breaker_open',
+    help: '1 while no charge is sent because the processor fails',
+    registers,
+  });
+  const runsStopped = new Counter({
+    name: 'collections_runs_stopped_total',
+    help: 'Runs that were stopped before their end',
+    labelNames: ['process'],
+    registers,
+  });
+  const runDuration = new Histogram({
+    name: 'collections_run_duration_seconds',
+    help: 'From the start of a run to its last record',
+    labelNames: ['process'],
+    buckets: RUN_SECONDS,
+    registers,
+  });
+  const queueJobs = queueGauge(registry);
+  const reasons = new ReasonLabels();
+
+  return {
+    verdict: (path, verdict, reason) => verdicts.inc({ path, verdict, reason: reasons.label(reason) }),
+    attempt: (rail, result) => attempts.inc({ rail, result }),
+    lockBusy: (path) => lockBusy.inc({ path }),
+    processorBreaker: (state) => breaker.set(state === 'open' ? 1 : 0),
+    runStopped: (process) => runsStopped.inc({ process }),
+    runFinished: (process, seconds) => runDuration.observe({ process }, seconds),
+    onQueueDepth: queueJobs.readWith,
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+function queueGauge(registry: Registry): { readWith: Metrics['onQueueDepth'] } {
+  let read: () => Promise<readonly QueueDepth[]> = async () => [];
+  new Gauge({
+    name: 'collections_queue_jobs',
+    help: 'Jobs by queue and state',
+    labelNames: ['queue', 'state'],
+    registers: [registry],
+    async collect() {
+      // Without an answer there is no figure: yesterday's would hide that the queues cannot be seen.
+      const depths = await withinLimit(read()).catch(() => []);
+      this.reset();
+      for (const { queue, state, count } of depths) this.set({ queue, state }, count);
+    },
+  });
+  return {
+    readWith: (how) => {
+      read = how;
+    },
+  };
+}
+
+async function withinLimit<T>(answer: Promise<T>): Promise<T> {
+  const answered = new AbortController();
+  const limit = systemTimer.sleep(QUEUE_DEPTH_LIMIT_MS, answered.signal).then(() => {
+    throw new Error('the queues do not answer');
+  });
+  return Promise.race([answer, limit]).finally(() => answered.abort());
+}

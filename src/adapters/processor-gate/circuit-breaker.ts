@@ -1,0 +1,51 @@
+import type { Timer } from '../../ports/timer.ts';
+
+export interface BreakerOptions {
+  readonly timer: Timer;
+  /** So many charges without an answer, one after the other, and nobody is let through. */
+  readonly failuresToOpen: number;
+  readonly openMs: number;
+  /** How long the one who looks whether it is back may take, before somebody else is sent to look. */
+  readonly probeMs: number;
+  readonly onChange: (state: 'open' | 'closed') => void;
+}
+
+/**
+ * Lets everybody through while the processor answers. When it does not, nobody for a while; then one, who looks whether
+ * it is back. Admission and result are two calls, because admission is asked before an intent is written and the result
+ * is known long after.
+ */
+export class CircuitBreaker {
+  private readonly options: BreakerOptions;
+  private failures = 0;
+  /** Until when nobody is admitted; null while closed. */
+  private openUntilMs: number | null = null;
+
+  constructor(options: BreakerOptions) {
+    this.options = options;
+  }
+
+  /** Null: go ahead. Otherwise in how many milliseconds to ask again. */
+  admit(): number | null {
+    if (this.openUntilMs === null) return null;
+    const now = this.options.timer.elapsedMs();
+    if (now < this.openUntilMs) return this.openUntilMs - now;
+    this.openUntilMs = now + this.options.probeMs;
+    return null;
+  }
+
+  record(answered: boolean): void {
+    const { failuresToOpen, openMs, timer, onChange } = this.options;
+    const wasOpen = this.openUntilMs !== null;
+    if (answered) {
+      this.failures = 0;
+      this.openUntilMs = null;
+      if (wasOpen) onChange('closed');
+      return;
+    }
+    this.failures += 1;
+    if (this.failures < failuresToOpen) return;
+    this.openUntilMs = timer.elapsedMs() + openMs;
+    if (!wasOpen) onChange('open');
+  }
+}

@@ -1,0 +1,44 @@
+import { ProcessorBusyError, ProcessorDownError } from '../../errors.ts';
+import type { ProcessorGate } from '../../ports/processor-gate.ts';
+import type { Timer } from '../../ports/timer.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
+import type { TokenBucket } from './token-bucket.ts';
+
+/** Who would wait longer than this before the intent comes again later, and leaves the user's lock to others. */
+const PATIENCE_MS = 2_000;
+/** An attempt under way waits for its turn. Its place is reserved, so this is a bound and not a habit. */
+const LONG_PATIENCE_MS = 30_000;
+
+export interface GateOptions {
+  readonly breaker: CircuitBreaker;
+  /** Null: as fast as they come. */
+  readonly bucket: TokenBucket | null;
+  readonly timer: Timer;
+}
+
+export class SharedProcessorGate implements ProcessorGate {
+  private readonly options: GateOptions;
+
+  constructor(options: GateOptions) {
+    this.options = options;
+  }
+
+  async enter(signal: AbortSignal): Promise<void> {
+    await this.wait(PATIENCE_MS, signal);
+    // Last, because being the one who looks whether the processor is back means to go and look.
+    const retryAfterMs = this.options.breaker.admit();
+    if (retryAfterMs !== null) throw new ProcessorDownError(Math.ceil(retryAfterMs));
+  }
+
+  goOn(signal: AbortSignal): Promise<void> {
+    return this.wait(LONG_PATIENCE_MS, signal);
+  }
+
+  private async wait(patienceMs: number, signal: AbortSignal): Promise<void> {
+    const { bucket, timer } = this.options;
+    if (bucket === null) return;
+    const { granted, waitMs } = await bucket.take(patienceMs);
+    if (!granted) throw new ProcessorBusyError(waitMs);
+    if (waitMs > 0) await timer.sleep(waitMs, signal);
+  }
+}

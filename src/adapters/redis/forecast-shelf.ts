@@ -1,0 +1,38 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { dateOf } from '../../domain/calendar-date.ts';
+import type { Instant } from '../../domain/instant.ts';
+import type { RunProcess } from '../../domain/runs.ts';
+import type { ForecastShelf } from '../../ports/forecasts.ts';
+import type { Forecast } from '../../ports/runs.ts';
+import { forecast } from '../forecast-codec.ts';
+
+/** Runs of that day are long over by then. */
+const KEPT_S = 7 * 86_400;
+
+/** In Redis, because a forecast is not a record: it writes nothing to the tables, and nothing is lost with it. */
+export class RedisForecastShelf implements ForecastShelf {
+  private readonly redis: Redis;
+  private readonly prefix: string;
+
+  constructor(redis: Redis, prefix: string) {
+    this.redis = redis;
+    this.prefix = prefix;
+  }
+
+  async put(made: Forecast): Promise<void> {
+    const text = JSON.stringify(z.encode(forecast, made));
+    await this.redis.set(this.key(made.process, made.asOf), text, 'EX', KEPT_S);
+  }
+
+  async find(process: RunProcess, tick: Instant): Promise<Forecast | null> {
+    const text = await this.redis.get(this.key(process, tick));
+    if (text === null) return null;
+    const parsed = forecast.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  }
+
+  private key(process: RunProcess, at: Instant): string {
+    return `${this.prefix}:forecast:${process}:${dateOf(at)}`;
+  }
+}

@@ -1,0 +1,40 @@
+import type { Lock } from '../ports/lock.ts';
+import type { SubscriptionId, UserId } from '../domain/subscription.ts';
+import type { AttemptRecord, RecordState } from '../ports/pipeline.ts';
+import type { StoredSubscription } from '../ports/subscriptions.ts';
+import type { CollectDependencies } from './collection-case.ts';
+
+export type AchDependencies = Pick<
+  CollectDependencies,
+  'locks' | 'subscriptions' | 'pipeline' | 'processor' | 'policy' | 'clock'
+>;
+
+/** An ACH entry and its record, as read under the user's lock. */
+export interface SentEntry {
+  readonly lock: Lock;
+  readonly confirmationId: string;
+  readonly record: StoredSubscription;
+  readonly partition: readonly StoredSubscription[];
+  readonly state: RecordState;
+  /** Null where the Go service sent it. */
+  readonly attempt: AttemptRecord | null;
+}
+
+/** Null when there is no such record. With a row of the user that cannot be read nothing is known for sure. */
+export async function readEntry(
+  { subscriptions, pipeline }: AchDependencies,
+  lock: Lock,
+  ids: { readonly userId: UserId; readonly subscriptionId: SubscriptionId; readonly confirmationId: string },
+): Promise<SentEntry | null> {
+  const { userId, subscriptionId, confirmationId } = ids;
+  const { subscriptions: partition, malformed } = await subscriptions.listByUserID(userId);
+  if (malformed[0] !== undefined) throw malformed[0];
+  const record = partition.find((row) => row.subscriptionId === subscriptionId);
+  if (record === undefined) return null;
+  const [{ state }, attempts] = await Promise.all([
+    pipeline.readBackground({ userId, subscriptionId, triggerId: '', accountId: null }),
+    pipeline.attemptsOn(subscriptionId),
+  ]);
+  const attempt = attempts.find(({ resolution }) => resolution?.confirmationId === confirmationId) ?? null;
+  return { lock, confirmationId, record, partition, state, attempt };
+}

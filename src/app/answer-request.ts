@@ -1,0 +1,64 @@
+import type { PastSighting, Sighting } from '../ports/lock.ts';
+import type { CollectionRequest, RequestOutcome, RequestStore } from '../ports/requests.ts';
+import type { CollectDependencies } from './collection-case.ts';
+import { collectSubscription } from './collect-subscription.ts';
+import { findRequest } from './find-request.ts';
+import { provisionalVerdict } from './provisional-verdict.ts';
+
+export interface AnswerDependencies extends CollectDependencies {
+  readonly requests: RequestStore;
+}
+
+/** `busy`: somebody else works on this user. The request stays as it is. */
+export type RequestAnswer = { readonly outcome: RequestOutcome } | { readonly busy: Sighting };
+
+/**
+ * Carries an accepted request out and stores what came of it. However often it is asked for, also at the same time or
+ * after a crash anywhere in it, the record is considered once: the request is the trigger.
+ */
+export async function answerRequest(
+  dependencies: AnswerDependencies,
+  requestId: string,
+  seen?: PastSighting,
+): Promise<RequestAnswer> {
+  const request = await existing(dependencies, requestId);
+  if (request.outcome !== null) return { outcome: request.outcome };
+  const { path, userId, subscriptionId } = request;
+  const result = await collectSubscription(dependencies, {
+    path,
+    userId,
+    subscriptionId,
+    triggerId: requestId,
+    seen,
+  });
+  if ('busy' in result) return result;
+  const { verdict, reason } = result.verdict;
+  const outcome: RequestOutcome = { verdict, reason };
+  await dependencies.requests.close(request, { status: 'done', outcome, at: dependencies.clock.now() });
+  return { outcome };
+}
+
+/** For a job that gave up. What was answered meanwhile stays. */
+export async function failRequest(
+  dependencies: Pick<AnswerDependencies, 'requests' | 'pipeline' | 'clock'>,
+  requestId: string,
+  reason: string,
+): Promise<void> {
+  const request = await existing(dependencies, requestId);
+  if (request.outcome !== null) return;
+  const { requests, pipeline, clock } = dependencies;
+  const at = clock.now();
+  const outcome = { verdict: 'failed', reason } as const;
+  // First the record's own account of it: whoever asks why it was not collected looks there.
+  await pipeline.saveProvisional(provisionalVerdict(request, requestId, outcome, at));
+  await requests.close(request, { status: 'failed', outcome, at });
+}
+
+async function existing(
+  dependencies: Pick<AnswerDependencies, 'requests' | 'pipeline'>,
+  requestId: string,
+): Promise<CollectionRequest> {
+  const request = await findRequest(dependencies, requestId);
+  if (request === null) throw new Error(`there is a job for request ${requestId}, which nobody accepted`);
+  return request;
+}

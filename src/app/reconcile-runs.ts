@@ -1,0 +1,33 @@
+import { RUN_PROCESSES } from '../domain/runs.ts';
+import { newestTick } from '../domain/schedule.ts';
+import type { Run } from '../ports/runs.ts';
+import type { RunDependencies } from './run-collections.ts';
+import { startRun } from './run-collections.ts';
+
+export interface ReconcileDependencies extends Pick<RunDependencies, 'runs' | 'clock'> {
+  /** Makes sure that somebody takes the run's next page. Harmless where somebody does already. */
+  readonly goOn: (run: Run) => Promise<void>;
+}
+
+/**
+ * Starts what should have been started by now and sees that what is under way goes on, from what is stored: whatever
+ * Redis has forgotten. After an outage only the newest tick of each process is made up for.
+ */
+export async function reconcileRuns(dependencies: ReconcileDependencies): Promise<Run[]> {
+  await startDueRuns(dependencies);
+  const running = await dependencies.runs.running();
+  for (const run of running) await dependencies.goOn(run);
+  return running;
+}
+
+export async function startDueRuns(dependencies: ReconcileDependencies): Promise<void> {
+  const { runs, clock, goOn } = dependencies;
+  const now = clock.now();
+  const since = await runs.since(now);
+  for (const process of RUN_PROCESSES) {
+    const tick = newestTick(process, now);
+    if (tick <= since) continue;
+    const run = await startRun(dependencies, process, tick);
+    if (run.status === 'running') await goOn(run);
+  }
+}

@@ -1,0 +1,40 @@
+import type { Decision } from './decision.ts';
+
+/** What `decide` can say, in one word each. A forecast counts these, and a run is compared with it on these. */
+export const PLANS = [
+  'charge',
+  'resume',
+  'refuse',
+  'cancel',
+  'waive',
+  'go-stale',
+  'skip-pause',
+  'no-op',
+  'deferred',
+  'skipped',
+  'blocked',
+] as const satisfies readonly Decision['verdict'][];
+export type PlanName = (typeof PLANS)[number];
+
+/** A decision without its particulars: what was meant to happen, whatever the bank then said. */
+export interface Plan {
+  readonly plan: PlanName;
+  readonly reason: string;
+}
+
+export const planOf = (decision: Decision): Plan => ({
+  plan: decision.verdict,
+  reason: reasonOf(decision),
+});
+
+function reasonOf(decision: Decision): string {
+  switch (decision.verdict) {
+    case 'charge':
+    case 'resume':
+      return decision.rail;
+    case 'skip-pause':
+      return decision.next.status === 'PAUSED' ? 'pause-goes-on' : 'pause-is-over';
+    default:
+      return decision.reason;
+  }
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import { BatchReader } from '../adapters/dynamodb/batch-reader.ts';
+import { createDynamoClient } from '../adapters/dynamodb/client.ts';
+import { DynamoFreezes } from '../adapters/dynamodb/freezes.ts';
+import { DynamoPipeline } from '../adapters/dynamodb/pipeline.ts';
+import { DynamoRequests } from '../adapters/dynamodb/requests.ts';
+import { DynamoRuns } from '../adapters/dynamodb/runs.ts';
+import { DynamoSubscriptions } from '../adapters/dynamodb/subscriptions.ts';
+import { Transactor } from '../adapters/dynamodb/transaction.ts';
+import { createLockClient } from '../adapters/lock/lock-client.ts';
+import { systemTimer } from '../adapters/system-timer.ts';
+import type * as sections from '../config/sections.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { FreezeStore } from '../ports/freezes.ts';
+import type { LockClient } from '../ports/lock.ts';
+import type { PipelineStore } from '../ports/pipeline.ts';
+import type { RequestStore } from '../ports/requests.ts';
+import type { RunStore } from '../ports/runs.ts';
+import type { SubscriptionsRepository } from '../ports/subscriptions.ts';
+
+export interface StoreSettings {
+  readonly dynamodb: z.output<typeof sections.dynamodb>;
+  readonly lock: z.output<typeof sections.lock>;
+  readonly janitor: z.output<typeof sections.janitor>;
+}
+
+/** Everything that is kept in DynamoDB. */
+export interface Stores {
+  readonly subscriptions: SubscriptionsRepository;
+  readonly pipeline: PipelineStore;
+  readonly runs: RunStore;
+  readonly requests: RequestStore;
+  readonly freezes: FreezeStore;
+  readonly locks: LockClient;
+  /** Releases the locks that are held. */
+  close(): Promise<void>;
+}
+
+export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Clock): Stores {
+  const client = createDynamoClient({
+    region: dynamodb.DYNAMO_REGION,
+    endpoint: dynamodb.AWS_ENDPOINT_URL_DYNAMODB,
+  });
+  const random = Math.random;
+  const timer = systemTimer;
+  const table = dynamodb.PIPELINE_TABLE;
+  const reader = new BatchReader({ client, table, timer, random });
+  const transactor = new Transactor({ client, locksTable: dynamodb.LOCKS_TABLE, timer, random });
+  const locks = createLockClient({
+    client,
+    table: dynamodb.LOCKS_TABLE,
+    clock,
+    timer,
+    leaseMs: lock.LOCK_LEASE_MS,
+    heartbeatMs: lock.LOCK_HEARTBEAT_MS,
+  });
+  return {
+    subscriptions: new DynamoSubscriptions({
+      client,
+      transactor,
+      billingTable: dynamodb.BILLING_TABLE,
+      historyTable: dynamodb.HISTORY_TABLE,
+      pageSize: dynamodb.PAGE_SIZE,
+      ids: randomUUID,
+    }),
+    pipeline: new DynamoPipeline({ client, table, reader, checkDelaysMs: janitor.JANITOR_DELAYS }),
+    runs: new DynamoRuns({ client, table, reader }),
+    requests: new DynamoRequests({ client, table }),
+    freezes: new DynamoFreezes({ client, table }),
+    locks,
+    async close() {
+      await locks.close();
+      client.destroy();
+    },
+  };
+}

@@ -1,0 +1,7 @@
+import type { ProcessorGate } from '../../src/ports/processor-gate.ts';
+
+/** Charges go out as fast as they come. */
+export const openGate: ProcessorGate = {
+  enter: () => Promise.resolve(),
+  goOn: () => Promise.resolve(),
+};

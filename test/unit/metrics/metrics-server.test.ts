@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MetricsServer } from '../../../src/adapters/metrics/metrics-server.ts';
+import { openMetricsServer } from '../../../src/adapters/metrics/metrics-server.ts';
+
+describe('the metrics server', () => {
+  const metrics = { text: async () => 'figures 1\n', contentType: 'text/plain; version=0.0.4' };
+  let server: MetricsServer | undefined;
+  afterEach(() => server?.close());
+
+  const open = async (options: Partial<Parameters<typeof openMetricsServer>[0]> = {}) => {
+    server = await openMetricsServer({ port: 0, host: '127.0.0.1', metrics, ready: () => true, ...options });
+    return server;
+  };
+  const get = async (path: string, method = 'GET') => {
+    const response = await fetch(`http://127.0.0.1:${server?.port}${path}`, { method });
+    return {
+      status: response.status,
+      type: response.headers.get('content-type'),
+      text: await response.text(),
+    };
+  };
+
+  it('answers the figures, with or without a query', async () => {
+    await open();
+    const figures = { status: 200, type: 'text/plain; version=0.0.4', text: 'figures 1\n' };
+    expect(await get('/metrics')).toEqual(figures);
+    expect(await get('/metrics?now=1')).toEqual(figures);
+  });
+
+  it('says that it cannot read them', async () => {
+    await open({ metrics: { ...metrics, text: () => Promise.reject(new Error('no')) } });
+    expect((await get('/metrics')).status).toBe(500);
+  });
+
+  it.each([
+    ['true', () => true, 200],
+    ['a promise of true', async () => true, 200],
+    ['false', () => false, 503],
+    ['an error', () => Promise.reject(new Error('no')), 503],
+  ])('lives, and is ready or not: %s', async (_, ready, status) => {
+    await open({ ready });
+    expect((await get('/health/live')).status).toBe(200);
+    expect((await get('/health/ready')).status).toBe(status);
+  });
+
+  it('knows nothing else', async () => {
+    await open();
+    for (const path of ['/', '/metrics/x', '/health']) expect((await get(path)).status).toBe(404);
+    expect((await get('/metrics', 'POST')).status).toBe(404);
+  });
+
+  it('closes although a question is under way, and frees the port', async () => {
+    let asked = (): void => undefined;
+    const underWay = new Promise<void>((resolve) => (asked = resolve));
+    const { port, close } = await open({
+      ready: () => {
+        asked();
+        return new Promise<never>(() => undefined);
+      },
+    });
+    const hanging = get('/health/ready').catch(() => 'cut off');
+    await underWay;
+    await close();
+    expect(await hanging).toBe('cut off');
+    server = undefined;
+    await expect(fetch(`http://127.0.0.1:${port}/metrics`)).rejects.toThrow();
+    await open({ port });
+  });
+
+  it('refuses to start on a port that is taken', async () => {
+    const { port } = await open();
+    await expect(openMetricsServer({ port, host: '127.0.0.1', metrics, ready: () => true })).rejects.toThrow(
+      /EADDRINUSE/,
+    );
+  });
+});

@@ -1,0 +1,42 @@
+import { redisTimeMs } from '../queues/connection.ts';
+import type { SightingInJob } from '../queues/jobs.ts';
+import type { PastSighting, Sighting } from '../src/ports/lock.ts';
+import type { WorkerContext } from './context.ts';
+import type { TakenJob } from './job.ts';
+import { delay } from './put-off.ts';
+
+const MOST_LOOKS = 3;
+/** A holder is taken for dead when it was silent for its lease and five seconds; a little more, to find it so. */
+const BEYOND_LEASE_MS = 5_250;
+
+/** What this job saw of the lock before, by the clock that all workers share. */
+export async function pastSighting(
+  { redis }: WorkerContext,
+  seen: SightingInJob | undefined,
+): Promise<PastSighting | undefined> {
+  if (seen === undefined) return undefined;
+  return { version: seen.version, elapsedMs: (await redisTimeMs(redis)) - seen.seenAtMs };
+}
+
+/**
+ * Somebody else works on this user. The job remembers what it saw and looks again after the holder's lease: the same
+ * version then means a dead holder, whose lock can be taken over. Returns when it has looked often enough.
+ */
+export async function lookAgainLater(
+  context: WorkerContext,
+  taken: TakenJob,
+  before: SightingInJob | undefined,
+  busy: Sighting,
+): Promise<void> {
+  const looks = (before?.looks ?? 0) + 1;
+  if (looks > MOST_LOOKS) return;
+  const isSame = before?.version === busy.version;
+  const seen: SightingInJob = {
+    version: busy.version,
+    leaseMs: busy.leaseMs,
+    seenAtMs: isSame ? before.seenAtMs : await redisTimeMs(context.redis),
+    looks,
+  };
+  await taken.job.updateData({ ...(taken.job.data as object), seen });
+  await delay(taken, busy.leaseMs + BEYOND_LEASE_MS);
+}

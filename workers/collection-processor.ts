@@ -1,0 +1,77 @@
+import { UnrecoverableError } from 'bullmq';
+import type { CollectionJob } from '../queues/jobs.ts';
+import { collectionJob } from '../queues/jobs.ts';
+import { collectSubscription } from '../src/app/collect-subscription.ts';
+import { provisionalVerdict } from '../src/app/provisional-verdict.ts';
+import type { Path } from '../src/domain/paths.ts';
+import { PATH_OF_RUN, parseRunId } from '../src/domain/runs.ts';
+import type { Verdict } from '../src/domain/verdict.ts';
+import { lookAgainLater, pastSighting } from './busy-lock.ts';
+import type { WorkerContext } from './context.ts';
+import type { Processor, TakenJob } from './job.ts';
+import { dataOf } from './job.ts';
+import { isLastTry, putOff, reasonOf } from './put-off.ts';
+import { UserTurns } from './user-turns.ts';
+
+/** One due record of a run. */
+export function collectionProcessor(context: WorkerContext): Processor {
+  const turns = new UserTurns();
+  return async (taken) => {
+    const data = dataOf(collectionJob, taken.job);
+    try {
+      const verdict = await turns.take(data.userId, () => collect(context, taken, data));
+      return { verdict: verdict.verdict, reason: verdict.reason };
+    } catch (error) {
+      await putOff(context, taken, error);
+      // The record must have a verdict then too, or the run would hand it over again and again.
+      if (isLastTry(taken)) await leaveProvisional(context, data, 'failed', reasonOf(error));
+      throw error;
+    }
+  };
+}
+
+async function collect(context: WorkerContext, taken: TakenJob, data: CollectionJob): Promise<Verdict> {
+  const { runId, pass, userId, subscriptionId, seen } = data;
+  const path = pathOf(data);
+  const result = await collectSubscription(context.collect, {
+    path,
+    userId,
+    subscriptionId,
+    triggerId: runId,
+    run: { runId, pass },
+    seen: await pastSighting(context, seen),
+  });
+  if ('busy' in result) {
+    context.metrics.lockBusy(path);
+    await lookAgainLater(context, taken, seen, result.busy);
+    return leaveProvisional(context, data, 'locked', 'user-busy');
+  }
+  return counted(context, path, result.verdict);
+}
+
+async function leaveProvisional(
+  context: WorkerContext,
+  data: CollectionJob,
+  verdict: 'locked' | 'failed',
+  reason: string,
+): Promise<Verdict> {
+  const left = provisionalVerdict(data, data.runId, { verdict, reason }, context.collect.clock.now());
+  await context.collect.pipeline.saveProvisional(left);
+  return counted(context, pathOf(data), left);
+}
+
+function counted({ metrics, log }: WorkerContext, path: Path, verdict: Verdict): Verdict {
+  const { verdict: name, reason, userId, subscriptionId, triggerId, attemptId } = verdict;
+  metrics.verdict(path, name, reason);
+  log.debug(
+    { path, verdict: name, reason, userId, subscriptionId, triggerId, attemptId },
+    'record considered',
+  );
+  return verdict;
+}
+
+function pathOf({ runId }: CollectionJob): Path {
+  const run = parseRunId(runId);
+  if (run === null) throw new UnrecoverableError(`${runId} is no run`);
+  return PATH_OF_RUN[run.process];
+}

@@ -1,0 +1,22 @@
+import type { Redis } from 'ioredis';
+import type { QueueSet } from '../queues/queue-set.ts';
+import type { CollectDependencies } from '../src/app/collection-case.ts';
+import type { ReconcileDependencies } from '../src/app/reconcile-runs.ts';
+import type { RunDependencies } from '../src/app/run-collections.ts';
+import type { JanitorPolicy } from '../src/app/settle-attempt.ts';
+import type { Log } from '../src/ports/log.ts';
+import type { Metrics } from '../src/ports/metrics.ts';
+import type { RequestStore } from '../src/ports/requests.ts';
+
+/** What processors work with. Made once per process. */
+export interface WorkerContext {
+  readonly collect: CollectDependencies;
+  readonly runs: RunDependencies;
+  readonly reconcile: ReconcileDependencies;
+  readonly requests: RequestStore;
+  readonly janitor: JanitorPolicy;
+  readonly queues: QueueSet;
+  readonly redis: Redis;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}

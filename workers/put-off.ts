@@ -1,0 +1,67 @@
+import { DelayedError, RateLimitError, WaitingError } from 'bullmq';
+import { TRIES, backoffMs } from '../queues/options.ts';
+import {
+  CollectionsError,
+  LeaseTooShortError,
+  LockLostError,
+  ProcessorBusyError,
+  ProcessorDownError,
+  RecordChangedError,
+  ServiceDownError,
+  StoppingError,
+  WriteUnknownError,
+} from '../src/errors.ts';
+import type { WorkerContext } from './context.ts';
+import type { TakenJob } from './job.ts';
+
+/** So often a job may be put off before it counts as a failed try: nothing waits for ever without being seen. */
+const MOST_STARTS = 50;
+
+/** Gives the job back for later. It is not a try: nothing was wrong with the job. */
+export async function delay({ job, token }: TakenJob, delayMs: number): Promise<never> {
+  await job.moveToDelayed(Date.now() + Math.ceil(delayMs), token);
+  throw new DelayedError();
+}
+
+/**
+ * What the world is to blame for puts the job off, by throwing what tells BullMQ so; from what nobody expected it
+ * returns, and the job fails. Repeating is safe: what was done is found done, and what was begun is taken up where it
+ * stands.
+ */
+export async function putOff(context: WorkerContext, taken: TakenJob, error: unknown): Promise<void> {
+  const { job, token, queue } = taken;
+  if (isGivenBack(error)) throw error;
+  if (error instanceof StoppingError) {
+    await job.moveToWait(token);
+    throw new WaitingError();
+  }
+  if (error instanceof ProcessorDownError) {
+    // Holds the whole queue, for every worker, and ends by itself; a pause would outlive us and fight an operator's.
+    await context.queues.get(queue).rateLimit(error.retryAfterMs);
+    throw new RateLimitError();
+  }
+  const delayMs = delayFor(error, job.attemptsStarted);
+  if (delayMs === null || job.attemptsStarted >= MOST_STARTS) return;
+  context.log.info({ queue, jobId: job.id, delayMs, err: error }, 'job put off');
+  await delay(taken, delayMs);
+}
+
+export const isLastTry = ({ job }: TakenJob): boolean => job.attemptsMade + 1 >= TRIES;
+
+/** Why a job gave up, in one word. */
+export const reasonOf = (error: unknown): string =>
+  error instanceof CollectionsError ? error.code : 'unexpected-error';
+
+const isGivenBack = (error: unknown): boolean =>
+  error instanceof DelayedError || error instanceof RateLimitError || error instanceof WaitingError;
+
+function delayFor(error: unknown, starts: number): number | null {
+  if (error instanceof ProcessorBusyError) return error.retryAfterMs;
+  const isPassing =
+    error instanceof ServiceDownError ||
+    error instanceof LockLostError ||
+    error instanceof LeaseTooShortError ||
+    error instanceof RecordChangedError ||
+    error instanceof WriteUnknownError;
+  return isPassing ? backoffMs(starts) : null;
+}

@@ -1,0 +1,35 @@
+import { createLogger } from '../src/adapters/logging/logger.ts';
+import { readConfig } from '../src/config/read-config.ts';
+import * as sections from '../src/config/sections.ts';
+import { ConfigurationError } from '../src/errors.ts';
+import type { Log } from '../src/ports/log.ts';
+
+/** One role of the system, up and running. */
+export interface RunningRole {
+  /** Finishes or gives back what is in flight. In less than 30 seconds, whatever is down. */
+  stop(): Promise<void>;
+}
+
+/** A process that is one role: configured by its environment, stopped by a signal. */
+export async function runRole(role: string, start: (log: Log) => Promise<RunningRole>): Promise<void> {
+  const stopped = new Promise<string>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal));
+  });
+  try {
+    const { general } = readConfig(process.env, { general: sections.general });
+    const log = createLogger({ role, level: general.LOG_LEVEL });
+    const running = await start(log);
+    log.info({ signal: await stopped }, 'stopping');
+    await running.stop();
+    log.info({}, 'stopped');
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${describe(error)}\n`);
+    process.exit(1);
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ConfigurationError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

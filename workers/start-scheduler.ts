@@ -1,0 +1,85 @@
+import { connectRedis } from '../queues/connection.ts';
+import { QueueSet } from '../queues/queue-set.ts';
+import { upsertSchedules } from '../queues/schedules.ts';
+import { clockFrom } from '../src/adapters/clock/clock-from.ts';
+import { openMetricsServer } from '../src/adapters/metrics/metrics-server.ts';
+import { systemTimer } from '../src/adapters/system-timer.ts';
+import { reconcileRuns } from '../src/app/reconcile-runs.ts';
+import { sweepRequests } from '../src/app/sweep-requests.ts';
+import type { Environment } from '../src/config/read-config.ts';
+import { readConfig } from '../src/config/read-config.ts';
+import * as sections from '../src/config/sections.ts';
+import type { Log } from '../src/ports/log.ts';
+import type { Metrics } from '../src/ports/metrics.ts';
+import { openStores } from '../src/wiring/stores.ts';
+import type { RunningRole } from './role.ts';
+
+const ROUND_MS = 60_000;
+
+/**
+ * Keeps the schedules in Redis and, from what DynamoDB holds, makes up for whatever Redis lost: ticks that nobody heard,
+ * runs that stand still, accepted requests without a job. Several of these may run; each step is harmless twice.
+ */
+export async function startScheduler(
+  environment: Environment,
+  { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
+): Promise<RunningRole> {
+  const config = readConfig(environment, {
+    redis: sections.redis,
+    dynamodb: sections.dynamodb,
+    lock: sections.lock,
+    janitor: sections.janitor,
+    clock: sections.clock,
+    workers: sections.workers,
+  });
+  const clockSource = await clockFrom(config.clock);
+  const { clock } = clockSource;
+  const stores = openStores(config, clock);
+  const redis = connectRedis({
+    url: config.redis.REDIS_URL,
+    whenDown: 'wait',
+    onError: (error) => log.warn({ err: error }, 'redis connection'),
+  });
+  const queues = new QueueSet(redis);
+  const stopping = new AbortController();
+  let clockMoved = new AbortController();
+  clockSource.onChange(() => clockMoved.abort());
+
+  const round = async (): Promise<void> => {
+    await upsertSchedules(queues);
+    await queues.limitCollections(config.workers.COLLECTION_CONCURRENCY);
+    await reconcileRuns({ runs: stores.runs, clock, goOn: (run) => queues.ensurePage(run) });
+    await sweepRequests({
+      requests: stores.requests,
+      clock,
+      log,
+      enqueue: (request) => queues.addRequest(request),
+    });
+  };
+  const rounds = (async () => {
+    while (!stopping.signal.aborted) {
+      clockMoved = new AbortController();
+      await round().catch((error: unknown) => log.error({ err: error }, 'the scheduler round failed'));
+      await systemTimer
+        .sleep(ROUND_MS, AbortSignal.any([stopping.signal, clockMoved.signal]))
+        .catch(() => undefined);
+    }
+  })();
+  const { METRICS_PORT } = config.workers;
+  const server =
+    METRICS_PORT === undefined
+      ? null
+      : await openMetricsServer({ port: METRICS_PORT, metrics, ready: () => redis.status === 'ready' });
+  log.info({}, 'scheduler is up');
+  return {
+    async stop() {
+      stopping.abort();
+      // A round that waits for a Redis that is away is not waited for: the next scheduler does what it left.
+      redis.disconnect();
+      await Promise.race([rounds, systemTimer.sleep(5_000)]);
+      await stores.close();
+      await clockSource.close();
+      await server?.close();
+    },
+  };
+}
