@@ -32,7 +32,8 @@ export async function putOff(context: WorkerContext, taken: TakenJob, error: unk
   const { job, token, queue } = taken;
   if (isGivenBack(error)) throw error;
   if (error instanceof StoppingError) {
-    await job.moveToWait(token);
+    // A Redis that is away finds out by itself that nobody works on the job any more.
+    if (context.redis.status === 'ready') await job.moveToWait(token);
     throw new WaitingError();
   }
   if (error instanceof ProcessorDownError) {

@@ -8,7 +8,10 @@ export interface RequestDependencies {
   readonly requests: RequestStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Hands the request to the workers. Handing over the same generation twice must be harmless. */
+  /**
+   * Hands the request to the workers. Handing over the same generation twice must be harmless, and it must fail rather
+   * than wait while the queue is away: whoever asked is waiting for our promise.
+   */
   readonly enqueue: (request: CollectionRequest) => Promise<unknown>;
 }
 

@@ -13,6 +13,8 @@ import { tableNames } from './make-tables.ts';
 import type { Terminal } from './terminal.ts';
 import { colour } from './terminal.ts';
 
+type Out = Pick<Terminal, 'line' | 'progress'>;
+
 /** A real processor has no ledger to read. */
 const ledgerSection = z.object({
   PAYMENTS_SERVICE_URL: sections.services.shape.PAYMENTS_SERVICE_URL.optional(),
@@ -31,7 +33,7 @@ export interface AuditRequest {
 export async function runAudit(
   environment: Environment,
   { json, write = (text) => process.stdout.write(text) }: AuditRequest,
-  out: Terminal,
+  out: Out,
 ): Promise<number> {
   const { dynamodb, clock, bank, janitor } = readConfig(environment, {
     dynamodb: sections.dynamodb,
@@ -63,7 +65,7 @@ export async function runAudit(
 async function tell(
   source: AuditSource,
   options: AuditOptions,
-  out: Terminal,
+  out: Out,
 ): Promise<{ violations: Violation[]; totals: AuditTotals }> {
   const violations: Violation[] = [];
   const bar = out.progress('auditing records', await source.tables.estimate());
@@ -78,10 +80,7 @@ async function tell(
   return { violations, totals: step.value };
 }
 
-function summary(
-  { ledgerRead, unsettled, records, attempts, debits, violations }: AuditTotals,
-  out: Terminal,
-) {
+function summary({ ledgerRead, unsettled, records, attempts, debits, violations }: AuditTotals, out: Out) {
   if (!ledgerRead)
     out.line(
       `${colour('yellow', '!')} rules 1 and 5, and the debits of rule 2: ledger not readable: skipped`,

@@ -1,12 +1,17 @@
 #!/usr/bin/env node
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { Instant } from '../domain/instant.ts';
-import { formatInstant, parseInstant } from '../domain/instant.ts';
+import { formatInstant } from '../domain/instant.ts';
+import { addAdoptCommand } from './adopt-command.ts';
+import { instant, prefix, wholeNumber } from './arguments.ts';
 import { runAudit } from './audit-command.ts';
 import type { Diagnosis } from './doctor.ts';
 import { examine } from './doctor.ts';
+import { addForecastCommand } from './forecast-command.ts';
+import { addFreezeCommands } from './freeze-commands.ts';
 import { withLocalSystem } from './local-environment.ts';
 import { makeTables } from './make-tables.ts';
+import { addRunCommand } from './run-command.ts';
 import { sandboxClient, seed } from './sandbox-commands.ts';
 import { colour, terminal } from './terminal.ts';
 
@@ -61,6 +66,12 @@ program
   .action(async ({ json }: { json: boolean }) => {
     process.exitCode = await runAudit(environment, { json }, json ? terminal(process.stderr) : out);
   });
+
+const context = { environment, target: target() };
+addRunCommand(program, context);
+addForecastCommand(program, context);
+addFreezeCommands(program, context);
+addAdoptCommand(program, context);
 
 const sandbox = program.command('sandbox').description('the pretend bank: its members and its clock');
 
@@ -118,26 +129,6 @@ const HEALTH: Record<Diagnosis['health'], string> = {
 function mark(status: string): string {
   if (status === 'made') return colour('green', '+');
   return status === 'there' ? colour('dim', '=') : HEALTH.warn;
-}
-
-function instant(text: string): Instant {
-  const parsed = parseInstant(text);
-  if (parsed === null) throw new InvalidArgumentError('a time looks like 2026-11-16T08:00:00Z');
-  return parsed;
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 1_000_000) {
-    throw new InvalidArgumentError('a whole number from 1 to 1000000');
-  }
-  return value;
-}
-
-function prefix(text: string): string {
-  if (!/^[a-z][a-z0-9-]{0,40}$/.test(text))
-    throw new InvalidArgumentError('small letters, digits and dashes');
-  return text;
 }
 
 try {

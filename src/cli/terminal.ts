@@ -8,10 +8,19 @@ export interface Terminal {
   table(head: readonly string[], rows: readonly (readonly string[])[]): void;
   /** A bar on a terminal; elsewhere (a pipe, a log) a plain line now and then. */
   progress(what: string, total: number): Progress;
+  /** The same where it becomes known on the way how many there are. */
+  counter(what: string): Counter;
 }
 
 export interface Progress {
   update(done: number): void;
+  finish(): void;
+}
+
+export interface Counter {
+  update(done: number, total: number): void;
+  /** A line in between. */
+  note(text: string): void;
   finish(): void;
 }
 
@@ -32,19 +41,38 @@ export function terminal(out: NodeJS.WriteStream = process.stdout): Terminal {
       line(table.toString());
     },
     progress: (what, total) => (out.isTTY ? bar(what, total, out) : lines(what, total, line)),
+    counter: (what) => (out.isTTY ? growingBar(what, out, line) : timedLines(what, line)),
   };
 }
 
 function bar(what: string, total: number, out: NodeJS.WriteStream): Progress {
-  const shown = new SingleBar({
-    format: `${what} {bar} {percentage}% · {value}/{total} · {eta_formatted} left`,
-    stream: out,
-    hideCursor: true,
-    clearOnComplete: false,
-  });
+  const shown = singleBar(`${what} {bar} {percentage}% · {value}/{total} · {eta_formatted} left`, out);
   shown.start(total, 0);
   return { update: (done) => shown.update(done), finish: () => shown.stop() };
 }
+
+/** How much time is left cannot be told while the end is not known. */
+function growingBar(what: string, out: NodeJS.WriteStream, line: (text: string) => void): Counter {
+  const shown = singleBar(`${what} {bar} {value} of {total} so far`, out);
+  let now = { done: 0, total: 0 };
+  shown.start(now.total, now.done);
+  return {
+    update(done, total) {
+      now = { done, total };
+      shown.setTotal(total);
+      shown.update(done);
+    },
+    note(text) {
+      shown.stop();
+      line(text);
+      shown.start(now.total, now.done);
+    },
+    finish: () => shown.stop(),
+  };
+}
+
+const singleBar = (format: string, stream: NodeJS.WriteStream): SingleBar =>
+  new SingleBar({ format, stream, hideCursor: true, clearOnComplete: false, emptyOnZero: true });
 
 /** A line for each tenth is enough for a log. */
 function lines(what: string, total: number, line: (text: string) => void): Progress {
@@ -56,6 +84,23 @@ function lines(what: string, total: number, line: (text: string) => void): Progr
       tenths = reached;
       line(`${what}: ${done} of ${total}`);
     },
+    finish: () => undefined,
+  };
+}
+
+const BETWEEN_LINES_MS = 5_000;
+
+/** Without a known end there are no tenths: a line every few seconds in which something happened. */
+function timedLines(what: string, line: (text: string) => void): Counter {
+  let last = { done: 0, atMs: performance.now() };
+  return {
+    update(done, total) {
+      const atMs = performance.now();
+      if (done === last.done || atMs - last.atMs < BETWEEN_LINES_MS) return;
+      last = { done, atMs };
+      line(`${what}: ${done} of ${total} so far`);
+    },
+    note: line,
     finish: () => undefined,
   };
 }

@@ -77,6 +77,9 @@ export function upperBoundText(instant: Instant): string {
 export const sortableText = (instant: Instant): string =>
   `${wholeSecondText(instant)}.${nanosOfSecond(instant).toString().padStart(9, '0')}Z`;
 
+/** Cut, not rounded: never later than the instant. */
+export const wholeSecond = (instant: Instant): Instant => plusNanos(instant, -nanosOfSecond(instant));
+
 export const isWholeSecond = (instant: Instant): boolean => nanosOfSecond(instant) === 0n;
 
 /**

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runAudit } from '../../src/cli/audit-command.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { sharedStack } from '../support/stack.ts';
 import type { Bench } from './bench.ts';
@@ -30,7 +29,7 @@ async function run(json: boolean, variables: Record<string, string> = {}) {
     ...variables,
   };
   const lines: string[] = [];
-  const out: Terminal = {
+  const out = {
     line: (text = '') => lines.push(text),
     table: () => undefined,
     progress: () => ({ update: () => undefined, finish: () => undefined }),

@@ -1,19 +1,13 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKinesisClient } from '../../src/adapters/kinesis/client.ts';
 import { ensureStream } from '../../src/adapters/kinesis/streams.ts';
+import type { Answer } from '../support/cli.ts';
+import { cli as runCli } from '../support/cli.ts';
 import { closedPort } from '../support/processes.ts';
 import { startSandbox } from '../support/sandbox.ts';
 import { sharedStack } from '../support/stack.ts';
 
-interface Answer {
-  readonly code: number;
-  readonly out: string;
-  readonly error: string;
-}
-
-const main = new URL('../../dist/src/cli/main.js', import.meta.url).pathname;
 const suffix = randomUUID().slice(0, 8);
 const { redisUrl, dynamodbUrl, kinesisUrl } = sharedStack();
 const names = {
@@ -49,18 +43,8 @@ beforeAll(async () => {
 });
 afterAll(() => bank.stop());
 
-function cli(args: string[], overrides: Record<string, string> = {}): Promise<Answer> {
-  const env = { PATH: process.env['PATH'], ...environment, ...overrides };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { env }, (error, out, stderr) => {
-      resolve({
-        code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1,
-        out,
-        error: stderr,
-      });
-    });
-  });
-}
+const cli = (args: string[], overrides: Record<string, string> = {}): Promise<Answer> =>
+  runCli(args, { ...environment, ...overrides });
 
 describe('collections', () => {
   it('doctor says what is missing before the tables are made, and how to mend it', async () => {

@@ -13,8 +13,10 @@ import { runAudit } from '../../src/cli/audit-command.ts';
 import type { Instant } from '../../src/domain/instant.ts';
 import { formatInstant } from '../../src/domain/instant.ts';
 import type { RunId, RunProcess } from '../../src/domain/runs.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
 import type { CollectionStep } from '../../src/ports/steps.ts';
 import type { Run, RunStore } from '../../src/ports/runs.ts';
+import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
 import { at } from './records.ts';
 import { eventually } from './processes.ts';
 import type { PrivateRedis } from './redis-server.ts';
@@ -56,7 +58,9 @@ export interface Pipeline {
     readonly crashPoints?: readonly CrashPoint[];
     readonly env?: Readonly<Record<string, string>>;
   }): Promise<RunningProcess>;
-  scheduler(env?: Readonly<Record<string, string>>): RunningProcess;
+  scheduler(): Promise<RunningProcess>;
+  /** Members with a record each that is due. */
+  members(count: number, settings?: object, fields?: Partial<Subscription>): Promise<StoredSubscription[]>;
   start(process: RunProcess, tick?: Instant): Promise<Run>;
   over(runId: RunId, limitMs?: number): Promise<Run>;
   /** The lines of the audit that name a violation; none when all is well. */
@@ -71,6 +75,8 @@ const TIMES = {
   QUEUE_STALL_MS: '2000',
   PROCESSOR_TIMEOUT_MS: '1000',
 };
+
+const MADE_AT_ONCE = 25;
 
 export const TICK = at('2026-11-16T08:00:00Z');
 
@@ -119,7 +125,19 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
       await running.up;
       return running;
     },
-    scheduler: (more = {}) => begin(SCHEDULER, more),
+    async scheduler() {
+      const running = begin(SCHEDULER, {});
+      await eventually('the scheduler is up', () => running.output().includes('scheduler is up'));
+      return running;
+    },
+    async members(count, settings = {}, fields = {}) {
+      const made: StoredSubscription[] = [];
+      while (made.length < count) {
+        const some = Math.min(MADE_AT_ONCE, count - made.length);
+        made.push(...(await Promise.all(Array.from({ length: some }, () => here.member(settings, fields)))));
+      }
+      return made;
+    },
     async start(process, tick = TICK) {
       const run = await startRun({ runs, clock: { now: () => tick } }, process, tick);
       await queues.addPage(run);
@@ -140,6 +158,7 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
         line: (text = '') => void lines.push(text),
         table: () => undefined,
         progress: () => ({ update: () => undefined, finish: () => undefined }),
+        counter: () => ({ update: () => undefined, finish: () => undefined }),
       };
       await runAudit(environment, { json: false }, out);
       return lines.filter((line) => line.includes('rule') || !line.includes('no violation'));
@@ -159,7 +178,7 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
 function runProcess(
   entry: string,
   env: Readonly<Record<string, string>>,
-): RunningProcess & { readonly up: Promise<void> } {
+): RunningProcess & { readonly up: Promise<unknown> } {
   const child = fork(entry, {
     env: { PATH: process.env['PATH'], ...env },
     execArgv: [],
@@ -174,7 +193,7 @@ function runProcess(
     pid: child.pid ?? 0,
     output: () => output,
     ended,
-    up: message(child, 'up', () => output).then(() => undefined),
+    up: message(child, 'up', () => output),
     reached: message(child, 'at', () => output) as Promise<CrashPoint>,
     signal: (name) => void child.kill(name),
     async stop() {

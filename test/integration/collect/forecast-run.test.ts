@@ -269,8 +269,8 @@ describe('a forecast', () => {
 
   it('asks about a member once, at the rate that it is given, and tells how far it is', async () => {
     await begin(3);
-    const owing = await here.member();
-    await another(owing, at('2026-11-15T06:00:00Z'));
+    const owing = await here.member({}, { billingDate: at('2026-11-15T06:00:00Z') });
+    await another(owing, at('2026-11-14T06:00:00Z'));
     await Promise.all(Array.from({ length: 5 }, () => here.member()));
     let asked = 0;
     let sleptMs = 0;

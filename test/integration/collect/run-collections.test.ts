@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { BatchReader } from '../../../src/adapters/dynamodb/batch-reader.ts';
-import { DynamoRuns } from '../../../src/adapters/dynamodb/runs.ts';
-import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import type { NextStep, RunDependencies } from '../../../src/app/run-collections.ts';
 import { startRun, takePage } from '../../../src/app/run-collections.ts';
 import { plusDays, plusMs } from '../../../src/domain/instant.ts';
-import { PATH_OF_RUN } from '../../../src/domain/runs.ts';
-import type { RecordRef, Run } from '../../../src/ports/runs.ts';
+import type { RecordRef } from '../../../src/ports/runs.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
+import { drive, inProcess } from '../../support/in-process-run.ts';
 import { at } from '../../support/records.ts';
 import type { World } from '../../support/world.ts';
 import { debits, world } from '../../support/world.ts';
@@ -39,28 +36,8 @@ const member = async (settings = {}, fields = {}): Promise<StoredSubscription> =
 const members = (count: number): Promise<StoredSubscription[]> =>
   Promise.all(Array.from({ length: count }, () => member()));
 
-/** Collects what is handed over at once, as workers would; `lose` decides which jobs get lost. */
-function runner(lose: (pass: number, index: number) => boolean = () => false): RunDependencies {
-  const { client, tables } = here.store;
-  const reader = new BatchReader({ client, table: tables.pipeline, timer: systemTimer, random: Math.random });
-  return {
-    ...here.dependencies,
-    runs: new DynamoRuns({ client, table: tables.pipeline, reader }),
-    async enqueue(run, records) {
-      handedOver.push([...records]);
-      const kept = records.filter((_, index) => !lose(run.pass, index));
-      await Promise.all(kept.map((record) => here.collect(PATH_OF_RUN[run.process], record, run.runId, run)));
-    },
-    owned: { kind: 'all' },
-    forecastOf: () => Promise.resolve(null),
-  };
-}
-
-async function drive(dependencies: RunDependencies, run: Run): Promise<Run> {
-  let step: NextStep = { then: 'page', at: run };
-  while ('at' in step) step = await takePage(dependencies, run.runId, step.at);
-  return (await dependencies.runs.get(run.runId))!;
-}
+const runner = (lose?: (pass: number, index: number) => boolean): RunDependencies =>
+  inProcess(here, { handedOver, ...(lose === undefined ? {} : { lose }) });
 
 let ticks = 0;
 /** A tick of a test's own, within the same second's range of due records. */

@@ -1,0 +1,54 @@
+import { InvalidArgumentError } from 'commander';
+import type { Instant } from '../domain/instant.ts';
+import { parseInstant } from '../domain/instant.ts';
+import type { RunProcess } from '../domain/runs.ts';
+import { RUN_PROCESSES } from '../domain/runs.ts';
+import type { UserId } from '../domain/subscription.ts';
+import type { FreezeTarget } from '../ports/freezes.ts';
+
+/* What people type, checked. Each refusal says what is allowed; the parser names the argument. */
+
+export function instant(text: string): Instant {
+  const parsed = parseInstant(text);
+  if (parsed === null) throw new InvalidArgumentError('a time looks like 2026-11-16T08:00:00Z');
+  return parsed;
+}
+
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 1_000_000) {
+    throw new InvalidArgumentError('a whole number from 1 to 1000000');
+  }
+  return value;
+}
+
+export function prefix(text: string): string {
+  if (!/^[a-z][a-z0-9-]{0,40}$/.test(text))
+    throw new InvalidArgumentError('small letters, digits and dashes');
+  return text;
+}
+
+export function runProcess(text: string): RunProcess {
+  const found = RUN_PROCESSES.find((process) => process === text);
+  if (found === undefined) throw new InvalidArgumentError(`one of ${RUN_PROCESSES.join(', ')}`);
+  return found;
+}
+
+const FREEZE_TARGETS: Readonly<Record<string, FreezeTarget>> = {
+  global: { scope: 'global' },
+  pinless: { scope: 'PINLESS' },
+  ach: { scope: 'ACH' },
+};
+
+export function freezeTarget(text: string): FreezeTarget {
+  const [, userId] = /^user:(\S+)$/.exec(text) ?? [];
+  if (userId !== undefined) return { scope: 'user', userId: userId as UserId };
+  const target = FREEZE_TARGETS[text];
+  if (target === undefined) throw new InvalidArgumentError('global, pinless, ach, or user:ID of one member');
+  return target;
+}
+
+export function nonEmpty(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('some text');
+  return text.trim();
+}

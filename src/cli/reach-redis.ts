@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import type { Redis } from 'ioredis';
+import { connectRedis } from '../../queues/connection.ts';
+
+const LIMIT_MS = 2_000;
+
+/** A connection, or null when Redis does not answer soon. Nothing that a command does depends on Redis alone. */
+export async function reachRedis(url: string): Promise<Redis | null> {
+  const redis = connectRedis({ url, whenDown: 'fail', onError: () => undefined });
+  try {
+    await once(redis, 'ready', { signal: AbortSignal.timeout(LIMIT_MS) });
+    return redis;
+  } catch {
+    redis.disconnect();
+    return null;
+  }
+}
+
+/** What Redis says, or null when it says nothing soon: a command that is under way would wait for it to come back. */
+export async function soon<T>(answer: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), LIMIT_MS);
+  });
+  try {
+    return await Promise.race([answer, tooLate]);
+  } catch {
+    return null;
+  } finally {
+    clearTimeout(timer);
+  }
+}

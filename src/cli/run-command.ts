@@ -1,0 +1,164 @@
+import type { Command } from 'commander';
+import { QueueSet } from '../../queues/queue-set.ts';
+import { systemTimer } from '../adapters/system-timer.ts';
+import { compareWithForecast } from '../app/compare-forecast.ts';
+import { startRun } from '../app/run-collections.ts';
+import { readConfig } from '../config/read-config.ts';
+import * as sections from '../config/sections.ts';
+import type { Instant } from '../domain/instant.ts';
+import { formatInstant, wholeSecond } from '../domain/instant.ts';
+import { formatMoney } from '../domain/money.ts';
+import type { RunProcess } from '../domain/runs.ts';
+import { RUN_PROCESSES } from '../domain/runs.ts';
+import { VERDICTS } from '../domain/verdict.ts';
+import { runFigures } from '../figures/run-figures.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Run } from '../ports/runs.ts';
+import { instant, runProcess } from './arguments.ts';
+import type { CliContext } from './context.ts';
+import { reachRedis, soon } from './reach-redis.ts';
+import { tallyTable } from './tally-table.ts';
+import type { Terminal } from './terminal.ts';
+import { colour, terminal } from './terminal.ts';
+import { waitForRun } from './wait-for-run.ts';
+import type { Opened } from './with-stores.ts';
+import { withStores } from './with-stores.ts';
+
+interface RunOptions {
+  readonly asOf?: Instant;
+  readonly wait: boolean;
+  readonly json: boolean;
+}
+
+/** What a shell reports of a command that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+export function addRunCommand(program: Command, context: CliContext): void {
+  program
+    .command('run')
+    .description(
+      'start a run: its due records are handed to the workers, who charge them. Started twice for the same time it is one run',
+    )
+    .argument('<process>', `which run: ${RUN_PROCESSES.join(', ')}`, runProcess)
+    .option('--as-of <time>', 'for what was due by then, a time in the past; now when left out', instant)
+    .option('--wait', 'show how far it is, and its report; ends with 1 when the run stopped itself', false)
+    .option('--json', 'the last line on standard output is one JSON object', false)
+    .action(async (name: RunProcess, options: RunOptions) => {
+      const out = options.json ? terminal(process.stderr) : terminal();
+      process.exitCode = await run(context, name, options, out);
+    });
+}
+
+function run(
+  { environment, target }: CliContext,
+  name: RunProcess,
+  options: RunOptions,
+  out: Terminal,
+): Promise<number> {
+  const config = readConfig(environment, {
+    redis: sections.redis,
+    dynamodb: sections.dynamodb,
+    lock: sections.lock,
+    janitor: sections.janitor,
+    clock: sections.clock,
+  });
+  return withStores(config, async (opened) => {
+    out.line(target);
+    const tick = tickOf(name, options, opened.clock);
+    const started = await startRun({ runs: opened.stores.runs, clock: opened.clock }, name, tick);
+    out.line(`run ${started.runId} is ${STATUS[started.status]}`);
+    const redis = await reachRedis(config.redis.REDIS_URL);
+    const queues = redis === null ? null : new QueueSet(redis, { failsFast: true });
+    try {
+      if (started.status === 'running') await handOver(queues, started, out);
+      const last = options.wait ? await wait(opened, queues, started, out) : started;
+      if (last === null) return INTERRUPTED;
+      if (last.report !== null) showReport(last, out);
+      if (options.json) process.stdout.write(`${JSON.stringify(runFigures(last))}\n`);
+      return last.status === 'stopped' ? 1 : 0;
+    } finally {
+      redis?.disconnect();
+    }
+  });
+}
+
+const STATUS: Record<Run['status'], string> = {
+  running: 'under way',
+  complete: 'complete',
+  stopped: colour('red', 'stopped'),
+};
+
+/** A run charges what is due; nothing can be due later than now. */
+function tickOf(name: RunProcess, { asOf }: RunOptions, clock: Clock): Instant {
+  const now = clock.now();
+  const tick = wholeSecond(asOf ?? now);
+  if (tick <= now) return tick;
+  const [at, is] = [formatInstant(tick), formatInstant(now)];
+  throw new Error(
+    `--as-of ${at} is ahead of the clock, which says ${is}: \`forecast ${name} --as-of ${at}\` tells what a run would do then`,
+  );
+}
+
+/** The run is stored: the job only wakes somebody up. */
+async function handOver(queues: QueueSet | null, started: Run, out: Terminal): Promise<void> {
+  const added = queues === null ? null : await soon(queues.ensurePage(started).then(() => true));
+  if (added !== null) return;
+  out.line(
+    `${colour('yellow', '!')} Redis does not answer. The run is stored; the scheduler takes it up when Redis is back`,
+  );
+}
+
+async function wait(
+  { stores: { runs } }: Opened,
+  queues: QueueSet | null,
+  { runId }: Run,
+  out: Terminal,
+): Promise<Run | null> {
+  const interrupted = new AbortController();
+  const onInterrupt = (): void => interrupted.abort();
+  process.on('SIGINT', onInterrupt);
+  try {
+    const last = await waitForRun({ runs, queues, timer: systemTimer }, runId, out, interrupted.signal);
+    if (last === null)
+      out.line(`run ${runId} goes on without this command; start it again to go on watching`);
+    return last;
+  } finally {
+    process.off('SIGINT', onInterrupt);
+  }
+}
+
+function showReport(last: Run, out: Terminal): void {
+  const { report, forecast, status, notOwned } = last;
+  if (report === null) return;
+  out.line(
+    `run ${last.runId} is ${STATUS[status]}: ${report.records} records, ${formatMoney(report.amount)}`,
+  );
+  tallyTable(out, 'verdict', VERDICTS, report.byVerdict);
+  if (notOwned > 0) out.line(`${notOwned} due records belong to the older service (OWNED_USERS)`);
+  if (status === 'stopped')
+    out.line(
+      `${colour('red', '✗')} the run stopped itself: too many of its members are said to be missing or inactive. ` +
+        'Those were left as they are. Is the user service right?',
+    );
+  if (forecast !== null) showDifferences(compareWithForecast(forecast, report), forecast.asOf, out);
+}
+
+function showDifferences(
+  differences: ReturnType<typeof compareWithForecast>,
+  asOf: Instant,
+  out: Terminal,
+): void {
+  const which = `the forecast as of ${formatInstant(asOf)}`;
+  if (differences.length === 0) return out.line(`${colour('green', '✓')} as foretold by ${which}`);
+  out.line(`${colour('yellow', '!')} other than foretold by ${which}:`);
+  out.table(
+    ['plan', 'foretold', 'amount', 'decided', 'amount'],
+    differences.map(({ plan, forecast, run: decided }) => [
+      plan,
+      String(forecast.count),
+      formatMoney(forecast.amount),
+      String(decided.count),
+      formatMoney(decided.amount),
+    ]),
+  );
+}

@@ -1,0 +1,26 @@
+import type { z } from 'zod';
+import { clockFrom } from '../adapters/clock/clock-from.ts';
+import type * as sections from '../config/sections.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { StoreSettings, Stores } from '../wiring/stores.ts';
+import { openStores } from '../wiring/stores.ts';
+
+export interface Opened {
+  readonly stores: Stores;
+  readonly clock: Clock;
+}
+
+/** Opens the stores and the clock for one piece of work. */
+export async function withStores<T>(
+  settings: StoreSettings & { readonly clock: z.output<typeof sections.clock> },
+  work: (opened: Opened) => Promise<T>,
+): Promise<T> {
+  const source = await clockFrom(settings.clock);
+  const stores = openStores(settings, source.clock);
+  try {
+    return await work({ stores, clock: source.clock });
+  } finally {
+    await stores.close();
+    await source.close();
+  }
+}

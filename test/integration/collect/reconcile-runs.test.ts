@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { reconcileRuns } from '../../../src/app/reconcile-runs.ts';
+import type { RunDependencies } from '../../../src/app/run-collections.ts';
+import { startRun } from '../../../src/app/run-collections.ts';
+import { plusDays, plusMs } from '../../../src/domain/instant.ts';
+import { drive, inProcess } from '../../support/in-process-run.ts';
+import { at } from '../../support/records.ts';
+import type { World } from '../../support/world.ts';
+import { world } from '../../support/world.ts';
+
+let here: World;
+let dependencies: RunDependencies;
+let wentOn: string[];
+
+beforeEach(async () => {
+  here = await world();
+  dependencies = inProcess(here);
+  wentOn = [];
+});
+afterEach(() => here.close());
+
+const reconcile = async (now: string): Promise<string[]> => {
+  here.now = at(now);
+  wentOn = [];
+  const goOn = (run: { runId: string }): Promise<void> => {
+    wentOn.push(run.runId);
+    return Promise.resolve();
+  };
+  await reconcileRuns({ ...dependencies, goOn });
+  return [...new Set(wentOn)].sort();
+};
+
+describe('the reconciler', () => {
+  it('starts nothing on the first day of a new system: nothing was missed', async () => {
+    expect(await reconcile('2026-11-16T12:00:00Z')).toEqual([]);
+    expect(await dependencies.runs.list(10)).toEqual([]);
+  });
+
+  it('starts each run when its time has come, once', async () => {
+    await reconcile('2026-11-16T06:00:00Z');
+    expect(await reconcile('2026-11-16T06:59:59Z')).toEqual([]);
+    expect(await reconcile('2026-11-16T07:00:00Z')).toEqual(['retry-20261116T070000Z']);
+    const run = (await dependencies.runs.list(1))[0]!;
+    expect((await drive(dependencies, run)).status).toBe('complete');
+    expect(await reconcile('2026-11-16T07:01:00Z')).toEqual([]);
+  });
+
+  it('makes up for the newest missed tick of each process after an outage, and not for older ones', async () => {
+    await reconcile('2026-11-09T06:00:00Z');
+    expect(await reconcile('2026-11-16T06:30:00Z')).toEqual([
+      'pause-20261113T220000Z',
+      'retry-20261113T070000Z',
+      'scheduled-20261113T080000Z',
+      'stale-20261115T090000Z',
+    ]);
+    expect(await dependencies.runs.list(10)).toHaveLength(4);
+  });
+
+  it('sees that a run which stands still goes on from where it stands', async () => {
+    const tick = at('2026-11-16T08:00:00Z');
+    const run = await startRun(dependencies, 'scheduled', tick);
+    expect(await reconcile('2026-11-16T08:10:00Z')).toEqual([run.runId]);
+    await drive(dependencies, run);
+    expect(await reconcile('2026-11-16T08:11:00Z')).toEqual([]);
+  });
+
+  it('finds every run that is under way, however many were started since', async () => {
+    const first = at('2026-10-01T08:00:00Z');
+    const old = await startRun(dependencies, 'scheduled', first);
+    for (let day = 1; day <= 30; day += 1) {
+      await drive(dependencies, await startRun(dependencies, 'stale', plusMs(plusDays(first, day), 1_000)));
+    }
+    expect((await dependencies.runs.running()).map(({ runId }) => runId)).toEqual([old.runId]);
+  });
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { debitsOf } from '../../support/debits.ts';
+import type { CrashPoint, Pipeline } from '../../support/pipeline.ts';
+import { pipeline } from '../../support/pipeline.ts';
+import type { CollectionStep } from '../../../src/ports/steps.ts';
+
+const STEPS: readonly CollectionStep[] = ['locked', 'intent-written', 'charged', 'outcome-written'];
+
+let system: Pipeline;
+
+beforeAll(async () => {
+  system = await pipeline({ COLLECTION_CONCURRENCY: '4' });
+});
+afterAll(() => system.close());
+
+/** As a supervisor would: whenever a worker dies another takes its place. Gives how many died. */
+async function keepWorking(crashPoints: readonly CrashPoint[], until: Promise<unknown>): Promise<number> {
+  let isOver = false;
+  const over = until.finally(() => (isOver = true));
+  let deaths = 0;
+  while (!isOver) {
+    const worker = await system.worker({ crashPoints });
+    const end = await Promise.race([worker.ended, over]);
+    if (end === 'SIGKILL') deaths += 1;
+    else await worker.stop();
+  }
+  await over;
+  return deaths;
+}
+
+describe('workers that are killed at every step', () => {
+  it('complete the run; nobody is charged twice, no period is lost', async () => {
+    const others = await system.members(12);
+    const victims = await system.members(STEPS.length);
+    const crashPoints = STEPS.map((step, index) => ({
+      step,
+      userId: victims[index]!.userId,
+      signal: 'SIGKILL' as const,
+    }));
+    const { runId } = await system.start('scheduled');
+    const deaths = await keepWorking(crashPoints, system.over(runId));
+
+    expect(deaths).toBe(STEPS.length);
+    const { report } = (await system.runs.get(runId))!;
+    expect(report).toMatchObject({ records: 16, byVerdict: { collected: { count: 16 } } });
+    expect(await debitsOf(system.here, [...others, ...victims])).toEqual(Array(16).fill(1));
+    for (const record of victims) {
+      const [paid, next, ...more] = await system.here.partition(record.userId);
+      expect(more).toEqual([]);
+      expect(paid).toMatchObject({ billingStatus: 'COMPLETED' });
+      expect(next).toMatchObject({ billingStatus: 'SCHEDULED' });
+    }
+    expect(await system.audit()).toEqual([]);
+  }, 180_000);
+
+  it('after a decline was written do not try again: the job finds its verdict', async () => {
+    const declines = { pinless: { mode: 'decline', code: '14' } };
+    const [record] = await system.members(1, declines, { billingStatus: 'ERROR' });
+    const crashPoints = [
+      { step: 'outcome-written' as const, userId: record!.userId, signal: 'SIGKILL' as const },
+    ];
+    const { runId } = await system.start('retry');
+    const deaths = await keepWorking(crashPoints, system.over(runId));
+
+    expect(deaths).toBe(1);
+    expect((await system.runs.get(runId))?.report).toMatchObject({
+      records: 1,
+      byVerdict: { declined: { count: 1 } },
+    });
+    const asked = (await system.here.ledger(record!)).filter(({ type }) => type === 'payment.applied');
+    expect(asked).toHaveLength(1);
+  }, 120_000);
+});
