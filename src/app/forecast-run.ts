@@ -83,15 +83,11 @@ class ForecastSum implements ForecastProgress {
   unreachable = 0;
 }
 
-/** The records of one user that a page names. */
-interface UsersDue extends Pick<DuePage, 'list' | 'records'> {
-  readonly records: readonly RecordRef[];
-}
-
+/** All about one user: `records` are those of the user's that one page names. */
 async function foretellUser(
   dependencies: ForecastDependencies,
   request: ForecastRequest,
-  { list, records }: UsersDue,
+  { list, records }: Pick<DuePage, 'list' | 'records'>,
   sum: ForecastSum,
 ): Promise<void> {
   const [first] = records;

@@ -4,6 +4,11 @@ import { once } from 'node:events';
 import { mkdirSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createLogger, logFile } from '../adapters/logging/logger.ts';
+import { createMetrics } from '../adapters/metrics/prometheus.ts';
+import type { RunningRole } from '../../workers/role.ts';
+import { startScheduler } from '../../workers/start-scheduler.ts';
+import { startWorkers } from '../../workers/start-workers.ts';
 import type { Environment } from '../config/read-config.ts';
 import { startStack } from '../embedded/stack.ts';
 import { dataDir, removeLocalEnvironment, writeLocalEnvironment } from './local-environment.ts';
@@ -14,6 +19,8 @@ import type { Terminal } from './terminal.ts';
 
 export interface LocalSystem {
   readonly dataDir: string;
+  /** What makes a process part of this system. */
+  readonly environment: Environment;
   summary(): void;
   /** Resolves when the signal aborts; rejects when a part ends by itself. */
   untilStopped(signal: AbortSignal): Promise<void>;
@@ -22,7 +29,7 @@ export interface LocalSystem {
 
 const DEMO_MEMBERS = 500;
 
-/** Servers, pretend bank, tables, demo members, in the order in which they need each other. */
+/** Servers, pretend bank, tables, demo members, workers, in the order in which they need each other. */
 export async function startLocalSystem(
   environment: Environment,
   out: Terminal,
@@ -31,9 +38,10 @@ export async function startLocalSystem(
   const folder = dataDir(environment);
   out.line('starting Redis, DynamoDB and Kinesis …');
   const stack = await startStack({ dataDir: folder });
-  const parts: { bank?: Bank } = {};
+  const parts: { bank?: Bank; roles: RunningRole[] } = { roles: [] };
   const stop = async (): Promise<void> => {
     removeLocalEnvironment(folder);
+    await Promise.all(parts.roles.map((role) => role.stop()));
     await parts.bank?.stop();
     await stack.stop();
   };
@@ -59,9 +67,11 @@ export async function startLocalSystem(
     const seeded = await seed(whole, { users: DEMO_MEMBERS, prefix: 'demo', onlyIfMissing: true }, out);
     if (seeded !== null)
       out.line(`seeded ${seeded.members} demo members with ${seeded.records} billing records`);
+    parts.roles = await startRoles(whole, folder);
     const { now } = await sandboxClient(whole).time();
     return {
       dataDir: folder,
+      environment: whole,
       stop,
       summary: () => summary(out, stack, bank.url, formatInstant(now)),
       untilStopped: (asked) =>
@@ -86,10 +96,28 @@ function summary(
       ['Redis', stack.redisUrl, 'queues; append-only, never evicts'],
       ['DynamoDB', stack.dynamodbUrl, 'billing records, history, locks'],
       ['Kinesis', stack.kinesisUrl, 'membership and payment events'],
+      [
+        'Workers',
+        'in this process',
+        'scheduler, runs, collections, janitor; they log to .data/logs/workers.log',
+      ],
       ['Sandbox bank', bankUrl, `users, accounts, payments; ledger at /ledger; its clock says ${now}`],
     ],
   );
-  out.line('In another terminal: npm run cli -- doctor | npm run cli -- sandbox advance 1d');
+  out.line(
+    'In another terminal: npm run cli -- forecast scheduled | npm run cli -- sandbox advance 1d | npm run cli -- doctor',
+  );
+}
+
+/** In this process: one less to start, and the same code as when each is its own. */
+async function startRoles(environment: Environment, folder: string): Promise<RunningRole[]> {
+  const destination = logFile(join(folder, 'logs', 'workers.log'));
+  const log = (role: string) => createLogger({ role, level: 'info', destination });
+  const metrics = createMetrics();
+  return [
+    await startWorkers(environment, { log: log('workers'), metrics }),
+    await startScheduler(environment, { log: log('scheduler'), metrics }),
+  ];
 }
 
 interface Bank {

@@ -1,3 +1,5 @@
+import { runAudit } from './audit-command.ts';
+import { collectDue, dayTable } from './collect-due.ts';
 import { startLocalSystem } from './local-system.ts';
 import { colour, terminal } from './terminal.ts';
 
@@ -31,6 +33,10 @@ if (process.env['npm_lifecycle_event'] === 'start') {
 try {
   const system = await startLocalSystem(process.env, out, stopped.signal);
   try {
+    const runs = await collectDue(system.environment, out, stopped.signal);
+    out.line();
+    dayTable(runs, out);
+    if ((await runAudit(system.environment, { json: false }, out)) !== 0) process.exitCode = 1;
     system.summary();
     if (!once) {
       out.line(`Ctrl-C stops everything; the data stays in ${system.dataDir}/ for the next start.`);

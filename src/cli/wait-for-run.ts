@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts';
 
 export interface WaitDependencies {
   readonly runs: Pick<RunStore, 'get'>;
-  /** Null while Redis cannot be reached: then the run's own mark tells how far it is. */
+  /** Null when Redis cannot be reached: then nobody knows how many are done. */
   readonly queues: Pick<QueueSet, 'depths'> | null;
   readonly timer: Timer;
 }
@@ -26,13 +26,15 @@ export async function waitForRun(
 ): Promise<Run | null> {
   const counter = out.counter('considering records');
   const silence = new Silence(timer);
+  let done = 0;
   try {
     while (!signal.aborted) {
       const run = await runs.get(runId);
       if (run === null) throw new Error(`run ${runId} is gone; is PIPELINE_TABLE the right table?`);
+      if (run.status === 'complete') counter.update(run.enqueued, run.enqueued);
       if (run.status !== 'running') return run;
       const jobs = await jobsOf(queues, run);
-      const done = Math.max(0, run.enqueued - (jobs?.unfinished ?? 0));
+      if (jobs !== null) done = Math.max(0, run.enqueued - jobs.unfinished);
       counter.update(done, run.enqueued);
       if (silence.isLong(`${run.pass}.${run.page}.${done}`, jobs?.active ?? 0))
         counter.note('nobody takes the jobs: is anybody running npm run start:workers? (still waiting)');

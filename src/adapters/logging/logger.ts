@@ -1,5 +1,5 @@
 import type { DestinationStream, LevelWithSilent, Logger } from 'pino';
-import { pino, stdTimeFunctions } from 'pino';
+import { destination, pino, stdTimeFunctions } from 'pino';
 import type { Log } from '../../ports/log.ts';
 import { withoutAddresses, withoutPersonalData } from './personal-data.ts';
 
@@ -11,7 +11,7 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
 }
 
-export function createLogger({ role, level, destination }: LoggerOptions): Log {
+export function createLogger({ role, level, destination: to }: LoggerOptions): Log {
   const options = {
     level,
     base: { role, pid: process.pid },
@@ -19,8 +19,12 @@ export function createLogger({ role, level, destination }: LoggerOptions): Log {
     // Errors arrive here as plain fields; pino's own serializer would add to them.
     serializers: { err: (fields: unknown) => fields },
   };
-  return logTo(destination === undefined ? pino(options) : pino(options, destination));
+  return logTo(to === undefined ? pino(options) : pino(options, to));
 }
+
+/** A file instead of standard output. */
+export const logFile = (path: string): DestinationStream =>
+  destination({ dest: path, mkdir: true, sync: false });
 
 /** Says nothing: for tests. */
 export const NO_LOG: Log = {

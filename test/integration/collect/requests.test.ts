@@ -46,16 +46,29 @@ const sweep = (afterMs: number): Promise<SweepCounts> => {
 const answer = (request: { requestId: string }) => answerRequest(desk.dependencies, request.requestId);
 const outcomeOf = async (request: { requestId: string }) => (await desk.stored(request)).outcome;
 
+/** Whether it stands among what is to be carried out. */
+async function listed({ requestId }: { requestId: string }): Promise<boolean> {
+  let key: RequestPage['nextKey'] = null;
+  do {
+    const page: RequestPage = await desk.requests.due(plusMs(START, 24 * HOUR), key);
+    if (page.requests.some((request) => request.requestId === requestId)) return true;
+    key = page.nextKey;
+  } while (key !== null);
+  return false;
+}
+
 describe('a request', () => {
   it('is stored and then handed over, and carried out with itself as the trigger', async () => {
     const record = await here.member();
     const request = await desk.accept(record);
     expect(request).toMatchObject({ status: 'accepted', generation: 0, acceptedAt: START, by: 'member' });
     expect(desk.jobsOf(request)).toEqual([0]);
+    expect(await listed(request)).toBe(true);
 
     const outcome = { verdict: 'collected', reason: 'PINLESS' };
     expect(await answer(request)).toEqual({ outcome });
     expect(await desk.stored(request)).toEqual({ ...request, status: 'done', outcome });
+    expect(await listed(request)).toBe(false);
     expect(await here.row(record)).toMatchObject({ billingStatus: 'COMPLETED', process: 'MANUAL_REPAYMENT' });
     const { entries } = await here.store.history.getByID(record.subscriptionId);
     expect(entries.at(-1)!.data).toMatchObject({ trigger_id: request.requestId });
@@ -171,7 +184,10 @@ describe('a request that is asked for again', () => {
     const [record, other] = [await here.member(), await here.member()];
     const request = await desk.accept(record);
     const { requestId } = request;
-    await expect(desk.accept(other, { requestId })).rejects.toThrow(RequestConflictError);
+    for (const field of ['userId', 'subscriptionId'] as const) {
+      const mixed = { ...record, [field]: other[field] };
+      await expect(desk.accept(mixed, { requestId })).rejects.toThrow(RequestConflictError);
+    }
     await expect(desk.accept(record, { requestId, path: 'BATCH' })).rejects.toMatchObject({
       code: 'request-conflict',
     });
@@ -247,6 +263,7 @@ describe('a request whose job gave up', () => {
     expect(await desk.stored(request)).toEqual({ ...request, status: 'failed', outcome });
     expect(await answer(request)).toEqual({ outcome });
     expect(debits(await here.ledger(record))).toBe(0);
+    await failRequest(desk.dependencies, request.requestId, 'another reason');
     await sweep(HOUR);
     expect(desk.jobsOf(request)).toEqual([0]);
     const { verdict } = await here.dependencies.pipeline.readBackground({

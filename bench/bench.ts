@@ -1,0 +1,10 @@
+import type { Ground } from './ground.ts';
+
+/** What every measurement gets. */
+export interface Bench {
+  readonly ground: Ground;
+  /** Collections in one timed round. */
+  readonly records: number;
+  /** A line for whoever watches. */
+  readonly say: (text: string) => void;
+}

@@ -1,0 +1,101 @@
+import type { Bench } from './bench.ts';
+import type { Child } from './child.ts';
+import type { Measured } from './figures.ts';
+import { median } from './figures.ts';
+import type { FloorDone, FloorWork } from './floor-main.ts';
+import { dueMembers } from './members.ts';
+import { timedRun } from './scheduled-run.ts';
+import type { Site } from './site.ts';
+import { openSite } from './site.ts';
+import type { Template } from './template.ts';
+
+const ROUNDS = 3;
+const WARM_UP = 300;
+/** The default of COLLECTION_CONCURRENCY. */
+const AT_ONCE = 50;
+const LARGER = 4;
+const MB = 1024 * 1024;
+
+interface Round {
+  readonly perS: number;
+  readonly cpuMs: number;
+}
+
+/**
+ * The pipeline and the floor in turns, on the same tables and the same bank, after each has warmed up; then the worker's
+ * memory over few and many records. One worker process against one process of the floor.
+ */
+export async function measureThroughput(bench: Bench, template: Template): Promise<Measured> {
+  const { ground, records, say } = bench;
+  const site = await openSite(ground);
+  const worker = await ground.worker(site.environment);
+  const floor = await ground.start('./floor-main.js', { env: site.environment, upWhen: 'message' });
+  // The template names the tables of the site on which it was taken down.
+  const here = template.on(site.environment);
+  try {
+    await pipelineRound(site, worker, WARM_UP);
+    await floorRound(site, floor, here, WARM_UP);
+    const [pipelines, floors]: [Round[], Round[]] = [[], []];
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const pipeline = await pipelineRound(site, worker, records);
+      const bare = await floorRound(site, floor, here, records);
+      pipelines.push(pipeline);
+      floors.push(bare);
+      say(`round ${round}: pipeline ${pipeline.perS.toFixed(1)}/s, floor ${bare.perS.toFixed(1)}/s`);
+    }
+    const [pipelinePerS, floorPerS] = [median(pipelines.map(perS)), median(floors.map(perS))];
+    return {
+      pipeline_per_s: pipelinePerS,
+      floor_per_s: floorPerS,
+      // Within a round both had the same neighbours.
+      pipeline_to_floor: median(pipelines.map((one, i) => one.perS / (floors[i]?.perS ?? Number.NaN))),
+      worker_cpu_ms_per_collection: median(pipelines.map(cpuMs)),
+      floor_cpu_ms_per_collection: median(floors.map(cpuMs)),
+      ...(await memory(site, worker, records)),
+    };
+  } finally {
+    await Promise.all([worker.stop(), floor.stop()]);
+    await site.close();
+  }
+}
+
+const perS = (round: Round): number => round.perS;
+const cpuMs = (round: Round): number => round.cpuMs;
+
+async function pipelineRound(site: Site, worker: Child, records: number): Promise<Round> {
+  await site.settle(dueMembers(records));
+  const before = await worker.usage();
+  const { elapsedMs } = await timedRun(site, records);
+  const after = await worker.usage();
+  return { perS: (records * 1_000) / elapsedMs, cpuMs: (after.cpuMs - before.cpuMs) / records };
+}
+
+/** Settled after the pipeline's run is over, which would have taken them for its own. */
+async function floorRound(site: Site, floor: Child, template: Template, records: number): Promise<Round> {
+  const members = dueMembers(records);
+  await site.settle(members);
+  const work: FloorWork = { collections: members.map((member) => template.for(member)), atOnce: AT_ONCE };
+  const done = await floor.ask<FloorDone>(work);
+  return { perS: (records * 1_000) / done.elapsedMs, cpuMs: done.cpuMs / records };
+}
+
+/** The worker has seen thousands by now: what it still gains with the number of records, it keeps. */
+async function memory(site: Site, worker: Child, records: number): Promise<Measured> {
+  const few = Math.ceil(records / 2);
+  const small = await highestRss(site, worker, few);
+  const large = await highestRss(site, worker, few * LARGER);
+  return {
+    worker_rss_mb_small: small / MB,
+    worker_rss_mb_large: large / MB,
+    worker_rss_growth: large / small,
+  };
+}
+
+async function highestRss(site: Site, worker: Child, records: number): Promise<number> {
+  await site.settle(dueMembers(records));
+  let highest = 0;
+  await timedRun(site, records, async () => {
+    highest = Math.max(highest, (await worker.usage()).rssBytes);
+  });
+  return highest;
+}
