@@ -10,10 +10,11 @@ import { TokenBucket } from '../src/adapters/processor-gate/token-bucket.ts';
 import { WatchedProcessor } from '../src/adapters/processor-gate/watched-processor.ts';
 import { RedisForecastShelf } from '../src/adapters/redis/forecast-shelf.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
+import { leaseForCharge } from '../src/app/move-money.ts';
 import type { Environment } from '../src/config/read-config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import * as sections from '../src/config/sections.ts';
-import { StoppingError } from '../src/errors.ts';
+import { ConfigurationError, StoppingError } from '../src/errors.ts';
 import type { Log } from '../src/ports/log.ts';
 import type { Metrics } from '../src/ports/metrics.ts';
 import type { ProcessorGate } from '../src/ports/processor-gate.ts';
@@ -50,6 +51,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
     ownership: sections.ownership,
     workers: sections.workers,
   });
+  refuseShortLease(config);
   const { log, metrics } = tools;
   const clockSource = await clockFrom(config.clock);
   const { clock } = clockSource;
@@ -123,6 +125,21 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
       redis.disconnect();
     },
   };
+}
+
+/** With less, every charge would be put off for ever: better said at the start. */
+function refuseShortLease({
+  lock: { LOCK_LEASE_MS, LOCK_HEARTBEAT_MS },
+  processor: { PROCESSOR_TIMEOUT_MS },
+}: {
+  readonly lock: z.output<typeof sections.lock>;
+  readonly processor: z.output<typeof sections.processor>;
+}): void {
+  const least = leaseForCharge(PROCESSOR_TIMEOUT_MS) + 2 * LOCK_HEARTBEAT_MS;
+  if (LOCK_LEASE_MS >= least) return;
+  throw new ConfigurationError(
+    `bad configuration:\n  LOCK_LEASE_MS is ${LOCK_LEASE_MS}; must be at least ${least}: a charge may take PROCESSOR_TIMEOUT_MS and its outcome must be written under the same lease`,
+  );
 }
 
 function gateOf(

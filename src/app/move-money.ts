@@ -91,11 +91,14 @@ async function post(theCase: Case, attempt: Attempt): Promise<ChargeAnswer> {
   }
 }
 
+/** How much of a lease must be left when a charge is sent: the answer has to be written down under it. */
+export const leaseForCharge = (processorTimeoutMs: number): number => processorTimeoutMs + OUTCOME_MS;
+
 /** Just before the money moves: whoever sends must still hold the lock when the answer is written down. */
 function assertLeaseLasts({ lock, dependencies }: Case): void {
-  const neededMs = dependencies.processorTimeoutMs + OUTCOME_MS;
   lock.signal.throwIfAborted();
-  if (lock.remainingMs() < neededMs) throw new LeaseTooShortError('the lease would not outlast the charge');
+  if (lock.remainingMs() < leaseForCharge(dependencies.processorTimeoutMs))
+    throw new LeaseTooShortError('the lease would not outlast the charge');
 }
 
 /** Nobody knows. The attempt stays open, and the janitor asks the processor later. */

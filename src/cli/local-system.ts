@@ -73,7 +73,7 @@ export async function startLocalSystem(
       dataDir: folder,
       environment: whole,
       stop,
-      summary: () => summary(out, stack, bank.url, formatInstant(now)),
+      summary: () => summary(out, { ...stack, bankUrl: bank.url, now: formatInstant(now), folder }),
       untilStopped: (asked) =>
         untilStopped(asked, [stack.died.then(({ program, cause }) => `${program} (${cause})`), bank.died]),
     };
@@ -83,23 +83,23 @@ export async function startLocalSystem(
   }
 }
 
+type SummaryField = 'redisUrl' | 'dynamodbUrl' | 'kinesisUrl' | 'bankUrl' | 'now' | 'folder';
+
 function summary(
   out: Terminal,
-  stack: { redisUrl: string; dynamodbUrl: string; kinesisUrl: string },
-  bankUrl: string,
-  now: string,
+  { redisUrl, dynamodbUrl, kinesisUrl, bankUrl, now, folder }: Record<SummaryField, string>,
 ): void {
   out.line();
   out.table(
     ['running', 'where', 'what'],
     [
-      ['Redis', stack.redisUrl, 'queues; append-only, never evicts'],
-      ['DynamoDB', stack.dynamodbUrl, 'billing records, history, locks'],
-      ['Kinesis', stack.kinesisUrl, 'membership and payment events'],
+      ['Redis', redisUrl, 'queues; append-only, never evicts'],
+      ['DynamoDB', dynamodbUrl, 'billing records, history, locks'],
+      ['Kinesis', kinesisUrl, 'membership and payment events'],
       [
-        'Workers',
+        'Scheduler, workers',
         'in this process',
-        'scheduler, runs, collections, janitor; they log to .data/logs/workers.log',
+        `runs, collections, janitor; log in ${folder}/logs/workers.log`,
       ],
       ['Sandbox bank', bankUrl, `users, accounts, payments; ledger at /ledger; its clock says ${now}`],
     ],

@@ -33,7 +33,9 @@ if (process.env['npm_lifecycle_event'] === 'start') {
 try {
   const system = await startLocalSystem(process.env, out, stopped.signal);
   try {
-    const runs = await collectDue(system.environment, out, stopped.signal);
+    // Without its servers a run would wait for them for ever.
+    const ended = system.untilStopped(stopped.signal).then(() => Promise.reject(new Error('stopped')));
+    const runs = await Promise.race([collectDue(system.environment, out, stopped.signal), ended]);
     out.line();
     dayTable(runs, out);
     if ((await runAudit(system.environment, { json: false }, out)) !== 0) process.exitCode = 1;

@@ -45,10 +45,14 @@ function run(file: string, args: string[], cwd = root): Running {
 const npmStart = (...args: string[]): Running => run(process.execPath, [start, ...args]);
 
 const isUp = ({ output, child }: Running) =>
-  eventually('the system to be up', () => {
-    if (child.exitCode !== null) throw new Error(`it ended instead:\n${output()}`);
-    return output().includes('Ctrl-C stops everything');
-  });
+  eventually(
+    'the system to be up',
+    () => {
+      if (child.exitCode !== null) throw new Error(`it ended instead:\n${output()}`);
+      return output().includes('Ctrl-C stops everything');
+    },
+    150_000,
+  );
 
 /** How many of the demo's members the bank knows, of a few from the first to the last. */
 async function knownMembers(): Promise<number> {
@@ -65,6 +69,9 @@ describe('npm start', () => {
     const first = npmStart();
     await isUp(first);
     expect(first.output()).toContain('seeded 500 demo members');
+    // Everything that was due has been collected, before anybody had to ask for it.
+    expect(first.output()).toMatch(/scheduled │ 4\d\d/);
+    expect(first.output()).toMatch(/checked \d+ records, \d+ attempts, \d+ debits: no violation/);
     process.kill(-first.child.pid!, 'SIGINT');
     expect(await first.ended).toBe(0);
     expect(processesUnder(folder.path)).toEqual([]);
@@ -73,6 +80,7 @@ describe('npm start', () => {
     await isUp(second);
     expect(second.output()).not.toContain('made ');
     expect(second.output()).not.toContain('seeded');
+    expect(second.output()).toMatch(/scheduled │ \d {2,}│ 0 /);
     expect(await knownMembers()).toBe(3);
     process.kill(second.child.pid!, 'SIGTERM');
     expect(await second.ended).toBe(0);

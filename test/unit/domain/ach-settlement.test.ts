@@ -96,6 +96,11 @@ describe('the bank’s word among the attempts', () => {
       card,
       { ...attempt, result: 'RETURNED', returnCode: 'R01' },
     ]);
+    const later: PastAttempt = { ...attempt, at: plusMs(NOW, 1) };
+    expect(withSettled([attempt, later], entry, { result: 'COMPLETED' })).toEqual([
+      { ...attempt, result: 'COMPLETED' },
+      later,
+    ]);
     expect(withSettled([attempt], entry, { result: 'COMPLETED' })).toEqual([
       { ...attempt, result: 'COMPLETED' },
     ]);

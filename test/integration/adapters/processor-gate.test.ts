@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CircuitBreaker } from '../../../src/adapters/processor-gate/circuit-breaker.ts';
+import { SharedProcessorGate } from '../../../src/adapters/processor-gate/processor-gate.ts';
+import { TokenBucket } from '../../../src/adapters/processor-gate/token-bucket.ts';
+import { systemTimer } from '../../../src/adapters/system-timer.ts';
+import { ProcessorBusyError, ProcessorDownError } from '../../../src/errors.ts';
+import type { PrivateRedis } from '../../support/redis-server.ts';
+import { privateRedis } from '../../support/redis-server.ts';
+
+let redis: PrivateRedis;
+beforeAll(async () => {
+  redis = await privateRedis();
+});
+afterAll(() => redis.stop());
+
+const bucket = (key: string, ratePerS: number): TokenBucket =>
+  new TokenBucket({ redis: redis.client, key, ratePerS });
+
+describe('the rate that all workers share', () => {
+  it('gives places in even steps, whoever asks', async () => {
+    const workers = [bucket('even', 100), bucket('even', 100)];
+    const startedMs = performance.now();
+    const turns = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => workers[index % 2]!.take(60_000)),
+    );
+    const askedForMs = performance.now() - startedMs;
+    expect(turns.every(({ granted }) => granted)).toBe(true);
+    const waits = turns.map(({ waitMs }) => waitMs).sort((a, b) => a - b);
+    // Fifty places at a hundred a second span 490 ms, less what passed while they were asked for.
+    expect(waits.at(-1)! - waits[0]!).toBeGreaterThanOrEqual(490 - askedForMs - 2);
+    expect(waits.at(-1)!).toBeLessThanOrEqual(491);
+  });
+
+  it('takes no place for whoever does not want to wait that long', async () => {
+    const slow = bucket('patience', 1);
+    expect(await slow.take(0)).toEqual({ granted: true, waitMs: 0 });
+    for (let time = 0; time < 5; time += 1) expect(await slow.take(100)).toMatchObject({ granted: false });
+    const { granted, waitMs } = await slow.take(2_000);
+    expect(granted).toBe(true);
+    expect(waitMs).toBeLessThanOrEqual(1_000);
+  });
+});
+
+describe('the gate', () => {
+  const never = new AbortController().signal;
+  const gateWith = (ratePerS: number, key: string) => {
+    const breaker = new CircuitBreaker({
+      timer: systemTimer,
+      failuresToOpen: 1,
+      openMs: 60_000,
+      probeMs: 1_000,
+      onChange: () => undefined,
+    });
+    return {
+      breaker,
+      gate: new SharedProcessorGate({ breaker, bucket: bucket(key, ratePerS), timer: systemTimer }),
+    };
+  };
+
+  it('turns away who would wait too long, and lets an attempt under way wait', async () => {
+    const { gate } = gateWith(0.4, 'gate-busy');
+    await gate.enter(never);
+    await expect(gate.enter(never)).rejects.toThrow(ProcessorBusyError);
+    await expect(gate.goOn(never)).resolves.toBeUndefined();
+  });
+
+  it('turns everybody away while the processor is down, but lets an attempt under way go on', async () => {
+    const { gate, breaker } = gateWith(1_000, 'gate-down');
+    breaker.record(false);
+    const turnedAway = gate.enter(never);
+    await expect(turnedAway).rejects.toThrow(ProcessorDownError);
+    await expect(turnedAway).rejects.toMatchObject({ retryAfterMs: expect.any(Number) as number });
+    await expect(gate.goOn(never)).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../../src/embedded/free-port.ts';
+import type { Pipeline, RunningProcess } from '../../support/pipeline.ts';
+import { pipeline } from '../../support/pipeline.ts';
+
+let system: Pipeline;
+let worker: RunningProcess;
+let port: number;
+
+beforeAll(async () => {
+  port = await freePort();
+  system = await pipeline({ METRICS_PORT: String(port), LOG_LEVEL: 'debug' });
+  worker = await system.worker();
+});
+afterAll(() => system.close());
+
+describe('a worker process', () => {
+  it('tells what it did in metrics, and logs ids but never personal data', async () => {
+    const people = { email: 'somebody@example.com', account: { mask: '4242' }, tier: 'Plus' };
+    const records = [
+      ...(await system.members(3, people)),
+      ...(await system.members(1, { ...people, balance: { amount: '0.10' } })),
+    ];
+    const { runId } = await system.start('scheduled');
+    await system.over(runId);
+
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(metrics).toContain(
+      'collections_verdicts_total{path="INITIAL",verdict="collected",reason="PINLESS"} 3',
+    );
+    expect(metrics).toContain(
+      'collections_verdicts_total{path="INITIAL",verdict="refused",reason="balance-too-low"} 1',
+    );
+    expect(metrics).toContain('collections_attempts_total{rail="PINLESS",result="COMPLETED"} 3');
+    expect(metrics).toMatch(/collections_queue_jobs\{queue="collections-scheduled",state="waiting"\} 0/);
+    expect(metrics).toMatch(/collections_run_duration_seconds_count\{process="scheduled"\} 1/);
+    for (const path of ['live', 'ready'])
+      expect((await fetch(`http://127.0.0.1:${port}/health/${path}`)).status).toBe(200);
+
+    const logged = worker.output();
+    for (const { userId, subscriptionId } of records) {
+      expect(logged).toContain(userId);
+      expect(logged).toContain(subscriptionId);
+    }
+    expect(logged).toContain(runId);
+    expect(logged).not.toMatch(/example\.com|4242/);
+    for (const line of logged.trim().split('\n')) expect(() => JSON.parse(line) as unknown).not.toThrow();
+  }, 60_000);
+});
+
+describe('a role whose configuration is wrong', () => {
+  it('ends at once and names the variable and what is allowed', async () => {
+    const bad = system.worker({ env: { QUEUES: 'janitor,collections-reply', METRICS_PORT: '' } });
+    await expect(bad).rejects.toThrow(/QUEUES names collections-reply; must be some of/);
+    const worse = system.worker({ env: { COLLECTION_CONCURRENCY: 'many', METRICS_PORT: '' } });
+    const hopeless = system.worker({ env: { PROCESSOR_TIMEOUT_MS: '2900', METRICS_PORT: '' } });
+    await expect(hopeless).rejects.toThrow(/LOCK_LEASE_MS is 3000; must be at least 4400/);
+    await expect(worse).rejects.toThrow(/COLLECTION_CONCURRENCY is "many"; must be a whole number/);
+  });
+});
