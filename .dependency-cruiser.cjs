@@ -68,6 +68,12 @@ module.exports = {
       { path: '^(src/(?!audit/)|queues/|workers/|dashboard/)' },
     ),
     only(
+      'nobody-imports-bench',
+      'It measures the others; nothing may come to need it.',
+      { path: '^(src|queues|workers|dashboard)/' },
+      { path: '^bench/' },
+    ),
+    only(
       'no-production-code-imports-tests',
       '',
       { path: '^(src|queues|workers|dashboard)/' },

@@ -12,7 +12,7 @@ import type { Site } from './site.ts';
 import { inParts, openSite } from './site.ts';
 
 const ROUNDS = 5;
-const DUE = 5_000;
+const DUE = 2_500;
 /** As many as go into one call in the pipeline. */
 const JOBS_AT_ONCE = 500;
 
@@ -26,7 +26,7 @@ export async function measureEnqueue({ ground, say }: Bench): Promise<Measured> 
   const worker = await ground.worker({ ...site.environment, QUEUES: 'collection-pages' });
   try {
     const members = dueMembers(DUE);
-    await site.settle(members);
+    await site.fill(members);
     await enqueueAll(site);
     await addBulk(bare, members);
     const [pages, bulks, bytes]: [number[], number[], number[]] = [[], [], []];

@@ -12,6 +12,13 @@ import { Child } from './child.ts';
 /** A Monday, so that nothing of the bank calendar stands in the way. The bank's clock runs on from here. */
 export const NOW = instant('2026-11-16T08:00:00Z');
 
+/**
+ * Collections in flight, of the pipeline and of the floor. DynamoDB Local does one thing after the other: more would not
+ * make it faster, but each collection would last seconds, and renewing its lock, which in life hardly happens, would be a
+ * third of all requests.
+ */
+export const AT_ONCE = 8;
+
 /** Servers of the bench's own in a temporary folder, the bank as its own process, and every process that it starts. */
 export class Ground {
   readonly stack: Stack;
@@ -56,6 +63,7 @@ export class Ground {
       AWS_ENDPOINT_URL_KINESIS: this.stack.kinesisUrl,
       ...bankVariables(this.bankUrl),
       CLOCK_URL: `${this.bankUrl}/clock`,
+      COLLECTION_CONCURRENCY: String(AT_ONCE),
     };
   }
 

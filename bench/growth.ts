@@ -8,7 +8,7 @@ import type { Site } from './site.ts';
 import { openSite } from './site.ts';
 
 const ROUNDS = 3;
-const DUE = 250;
+const DUE = 150;
 const SIZES = [1_000, 10_000] as const;
 
 interface Place {
@@ -23,7 +23,7 @@ export async function measureGrowth({ ground, say }: Bench): Promise<Measured> {
   try {
     for (const size of SIZES) {
       const site = await openSite(ground);
-      await site.settle(membersNotDue(size / RECORDS_EACH - DUE));
+      await site.fill(membersNotDue(size / RECORDS_EACH - DUE));
       places.push({ site, worker: await ground.worker(site.environment), msPerRecord: [] });
     }
     for (const { site } of places) await collectAndForget(site);

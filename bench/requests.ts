@@ -8,7 +8,7 @@ import { timedRun } from './scheduled-run.ts';
 import { openSite } from './site.ts';
 import { Template, operationOf } from './template.ts';
 
-const DUE = 200;
+const DUE = 100;
 const NOT_DUE = 1_000;
 
 /**
@@ -27,7 +27,7 @@ export async function measureRequests({ ground, say }: Bench): Promise<Measured 
     AWS_ENDPOINT_URL_DYNAMODB: dynamodb.url,
   });
   try {
-    await site.settle(membersNotDue(NOT_DUE));
+    await site.fill(membersNotDue(NOT_DUE));
 
     const [model] = dueMembers(1);
     if (model === undefined) throw new Error('one member was asked for');

@@ -7,6 +7,7 @@ import { BatchReader } from '../src/adapters/dynamodb/batch-reader.ts';
 import { createDynamoClient } from '../src/adapters/dynamodb/client.ts';
 import { DynamoRuns } from '../src/adapters/dynamodb/runs.ts';
 import { DynamoSeeder } from '../src/adapters/dynamodb/seeder.ts';
+import { writeSubscription } from '../src/adapters/dynamodb/subscription-codec.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
 import { makeTables } from '../src/cli/make-tables.ts';
 import type { DemoMember } from '../src/demo/population.ts';
@@ -15,7 +16,7 @@ import type { Ground } from './ground.ts';
 
 const AT_ONCE = 4;
 const MEMBERS_AT_ONCE = 50;
-const KEYS_AT_ONCE = 25;
+const ROWS_AT_ONCE = 25;
 
 /** Tables and a Redis database of one measurement's own, so that none works on what another left. */
 export interface Site {
@@ -25,6 +26,8 @@ export interface Site {
   readonly runs: RunStore;
   /** Puts members into the tables and tells the bank of them. */
   settle(members: readonly DemoMember[]): Promise<void>;
+  /** Only their billing rows: for those whom nobody will ask about. */
+  fill(members: readonly DemoMember[]): Promise<void>;
   /** Takes the billing rows of members away again. */
   remove(members: readonly DemoMember[]): Promise<void>;
   close(): Promise<void>;
@@ -69,6 +72,14 @@ export async function openSite(ground: Ground): Promise<Site> {
         await ground.bank.putUsers(some.map(({ bankUser }) => bankUser));
         await seeder.write(some.map(({ records }) => records));
       }),
+    fill: (members) =>
+      writeRows(
+        client,
+        tables.BILLING_TABLE,
+        members
+          .flatMap(({ records }) => records)
+          .map((record) => ({ PutRequest: { Item: writeSubscription(record, null) } })),
+      ),
     remove: (members) =>
       someAtOnce(inParts(members, MEMBERS_AT_ONCE), AT_ONCE, (some) =>
         removeRows(client, tables.BILLING_TABLE, some),
@@ -98,13 +109,16 @@ async function removeRows(
     );
     requests.push(...Items.map((Key) => ({ DeleteRequest: { Key } })));
   }
-  for (const part of inParts(requests, KEYS_AT_ONCE)) {
+  await writeRows(client, table, requests);
+}
+
+const writeRows = (client: DynamoDBClient, table: string, requests: readonly WriteRequest[]): Promise<void> =>
+  someAtOnce(inParts(requests, ROWS_AT_ONCE), AT_ONCE, async (part) => {
     const { UnprocessedItems = {} } = await client.send(
       new BatchWriteItemCommand({ RequestItems: { [table]: part } }),
     );
     if (Object.keys(UnprocessedItems).length > 0) throw new Error('DynamoDB Local left rows unprocessed');
-  }
-}
+  });
 
 export function inParts<T>(all: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, part) =>

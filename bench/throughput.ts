@@ -3,6 +3,7 @@ import type { Child } from './child.ts';
 import type { Measured } from './figures.ts';
 import { median } from './figures.ts';
 import type { FloorDone, FloorWork } from './floor-main.ts';
+import { AT_ONCE } from './ground.ts';
 import { dueMembers } from './members.ts';
 import { timedRun } from './scheduled-run.ts';
 import type { Site } from './site.ts';
@@ -10,9 +11,7 @@ import { openSite } from './site.ts';
 import type { Template } from './template.ts';
 
 const ROUNDS = 3;
-const WARM_UP = 300;
-/** The default of COLLECTION_CONCURRENCY. */
-const AT_ONCE = 50;
+const WARM_UP = 150;
 const LARGER = 4;
 const MB = 1024 * 1024;
 

@@ -28,7 +28,7 @@ async function violations(baseDir: string): Promise<string[]> {
     // The compiler's configuration is this project's, wherever the files lie.
     tsConfig: { fileName: join(root, 'tsconfig.json') },
   };
-  const { output } = await cruise(['src', 'queues', 'workers', 'dashboard'], options);
+  const { output } = await cruise(['src', 'queues', 'workers', 'dashboard', 'bench'], options);
   return (output as ICruiseResult).summary.violations.map(
     ({ rule, from, to }) => `${rule.name}: ${from} → ${to}`,
   );
@@ -54,6 +54,7 @@ describe('imports', () => {
       'nobody-reaches-into-workers-or-dashboard': ['src/api/a.ts', '../../workers/x.ts'],
       'the-sandbox-shares-no-code-with-the-rules': ['src/sandbox/a.ts', '../domain/x.ts'],
       'the-audit-shares-no-code-with-what-it-checks': ['src/audit/a.ts', '../domain/x.ts'],
+      'nobody-imports-bench': ['src/cli/a.ts', '../../bench/x.ts'],
       'no-cycles': ['src/adapters/x.ts', './y.ts'],
     };
 
@@ -62,7 +63,7 @@ describe('imports', () => {
         mkdirSync(dirname(join(folder.path, file)), { recursive: true });
         writeFileSync(join(folder.path, file), text);
       };
-      for (const room of ['src/domain', 'workers', 'dashboard'])
+      for (const room of ['src/domain', 'workers', 'dashboard', 'bench'])
         write(`${room}/x.ts`, 'export const x = 1;\n');
       write('src/adapters/y.ts', "import './x.ts';\nexport const y = 1;\n");
       for (const [file, imports] of Object.values(planted))
@@ -102,6 +103,7 @@ describe('source', () => {
       'src/sandbox',
       'src/adapters/lock',
       'src/audit',
+      'bench',
     ];
     for (const room of rooms) expect(read(`${room}/README.md`)).toMatch(/\bown/i);
   });

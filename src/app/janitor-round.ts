@@ -50,8 +50,8 @@ export async function janitorRound(
   const attempts = await doAll(onError, {
     list: 'open-attempts',
     page: async (key) => {
-      const { attempts: items, nextKey } = await pipeline.openAttempts(asOf, key);
-      return { items, unreadable: [], nextKey };
+      const { attempts: items, ...page } = await pipeline.openAttempts(asOf, key);
+      return { items, ...page };
     },
     settle: (attempt) => settleAttempt(dependencies, janitor, attempt),
   });

@@ -1,3 +1,4 @@
+import { isReturnCode } from '../domain/ach/return-codes.ts';
 import type { Instant } from '../domain/instant.ts';
 import { plusMs } from '../domain/instant.ts';
 import { rulesOf } from '../domain/paths.ts';
@@ -31,7 +32,7 @@ export async function settleAttempt(
   try {
     const open = await openCase(dependencies, { userId, subscriptionId }, acquired.lock);
     if (open?.attempt.attemptId !== attemptId) return { left: 'resolved-meanwhile' };
-    const payment = await dependencies.processor.findByKey(attemptId);
+    const payment = sentFirst(open.attempt, await dependencies.processor.findByKey(attemptId));
     const word = payment ?? givenUp(open.attempt, janitor, dependencies.clock.now());
     if (word !== null) return { settled: await recordAnswer(open.theCase, open.attempt, word) };
     await dependencies.pipeline.askAgainLater(open.theCase.state);
@@ -71,6 +72,15 @@ async function openCase(
       plan: { plan: 'charge', reason: attempt.insteadOf === null ? attempt.rail : 'PINLESS' },
     },
   };
+}
+
+/**
+ * An entry that came back by now was sent before it came back, and counts as presented: that is recorded first. What
+ * the bank said about it is learnt like of any other entry that was sent.
+ */
+function sentFirst({ rail }: Attempt, payment: Payment | null): Payment | null {
+  const cameBack = rail === 'ACH' && payment?.status === 'FAILED' && isReturnCode(payment.errorCode);
+  return cameBack ? { ...payment, status: 'ACHSENT', errorCode: null, errorMessage: null } : payment;
 }
 
 function givenUp({ openedAt }: Attempt, { abandonAfterMs }: JanitorPolicy, now: Instant): Payment | null {

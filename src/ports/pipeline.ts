@@ -69,6 +69,8 @@ export interface BackgroundQuery {
 
 export interface OpenAttemptPage {
   readonly attempts: readonly Attempt[];
+  /** Items that cannot be read. They are reported and do not hide the others. */
+  readonly unreadable: readonly Error[];
   readonly nextKey: PageKey | null;
 }
 

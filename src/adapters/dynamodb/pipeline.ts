@@ -6,7 +6,7 @@ import { withSettled } from '../../domain/ach/settlement.ts';
 import type { PastAttempt } from '../../domain/attempt.ts';
 import type { Facts, Freeze } from '../../domain/decision.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { plusMs, sortableText } from '../../domain/instant.ts';
+import { plusMs } from '../../domain/instant.ts';
 import type { RunId } from '../../domain/runs.ts';
 import type { SubscriptionId } from '../../domain/subscription.ts';
 import { RAILS } from '../../domain/subscription.ts';
@@ -30,10 +30,10 @@ import { DynamoAchWatches } from './ach-watches.ts';
 import type { BatchReader } from './batch-reader.ts';
 import type { Condition } from './conditions.ts';
 import { rowIsNew, unlessRefused } from './conditions.ts';
-import { pageOfParts } from './list-parts.ts';
+import { duePage } from './due-page.ts';
 import type { Due, PipelineKey } from './item-codec.ts';
 import type { StateContent } from './pipeline-items.ts';
-import { DUE_LIST_INDEX, items, keys } from './pipeline-items.ts';
+import { items, keys } from './pipeline-items.ts';
 import { queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
 import { asWrite, unconditional } from './transaction.ts';
@@ -173,17 +173,12 @@ export class DynamoPipeline implements PipelineStore {
   }
 
   async openAttempts(asOf: Instant, key: PageKey | null): Promise<OpenAttemptPage> {
-    const page = await pageOfParts(this.options.client, OPEN_ATTEMPTS, key, (part) => ({
-      TableName: this.options.table,
-      IndexName: DUE_LIST_INDEX,
-      KeyConditionExpression: 'dueList = :part AND dueAt <= :now',
-      ExpressionAttributeValues: { ':part': { S: part }, ':now': { S: sortableText(asOf) } },
-      Limit: 100,
-    }));
-    return {
-      attempts: page.items.flatMap((item) => items.state.read(item).open ?? []),
-      nextKey: page.nextKey,
-    };
+    const { found, unreadable, nextKey } = await duePage(
+      this.options,
+      { list: OPEN_ATTEMPTS, asOf, key },
+      (item) => items.state.read(item).open,
+    );
+    return { attempts: found.filter((open) => open !== null), unreadable, nextKey };
   }
 
   judge(verdict: Verdict): Write {

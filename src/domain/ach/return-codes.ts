@@ -55,6 +55,9 @@ export const RETURN_CODES = {
 export const lookUpReturnCode = (code: string): ReturnCode | null =>
   Object.hasOwn(RETURN_CODES, code) ? RETURN_CODES[code as keyof typeof RETURN_CODES] : null;
 
+/** Whether the bank sent the entry back, also for a reason that is not in the table. Declines have other codes. */
+export const isReturnCode = (code: string | null): boolean => code !== null && /^R\d{2}$/.test(code);
+
 export const mayBePresentedAgain = (code: string): boolean => lookUpReturnCode(code)?.effect === 'represent';
 
 export const blocksAccount = (code: string): boolean => lookUpReturnCode(code)?.effect === 'block-account';

@@ -156,6 +156,7 @@ async function populate(process: RunProcess): Promise<void> {
     member({ status: 'PROCESSING' }),
     member({}, nextMonth),
     member({ is_employee: true }, monthsAgo),
+    member({ status: 'BANNED' }, monthsAgo),
     member({}, monthsAgo).then((behind) => change(behind, { pause_duration_months: { N: '2' } })),
     member().then((leaving) => change(leaving, { updated_event: { S: 'PENDING_CANCELLATION' } })),
     member().then(({ userId }) => freeze({ scope: 'user', userId })),
