@@ -7,8 +7,8 @@ import { timedRun } from './scheduled-run.ts';
 import type { Site } from './site.ts';
 import { openSite } from './site.ts';
 
-const ROUNDS = 3;
-const DUE = 150;
+const ROUNDS = 5;
+const DUE = 80;
 const SIZES = [1_000, 10_000] as const;
 
 interface Place {

@@ -13,14 +13,14 @@ import { measureThroughput } from './throughput.ts';
 
 const HELP = `npm run bench -- [--records N] [--json] [--profile DIR]
 
-  --records N    collections in one timed round (300)
+  --records N    collections in one timed round (150)
   --json         the last line on standard output is one JSON object; everything else goes to standard error
   --profile DIR  processor profiles of every process, to be opened in a browser's developer tools
 `;
 
 const { values } = parseArgs({
   options: {
-    records: { type: 'string', default: '300' },
+    records: { type: 'string', default: '150' },
     json: { type: 'boolean', default: false },
     profile: { type: 'string' },
     help: { type: 'boolean', default: false },

@@ -62,13 +62,15 @@ function initialLimit(
   now: Instant,
 ): LimitReached | null {
   const today = dateOf(now);
-  const older = partition.some(
-    (other) =>
-      other.billingDate < record.billingDate &&
-      other.billingDate <= now &&
-      (other.billingStatus === 'SCHEDULED' || isDealtWithOn(today, other)),
+  const older = partition.filter(
+    (other) => other.billingDate < record.billingDate && other.billingDate <= now,
   );
-  if (older) return { reason: 'older-period-first', until: tomorrow(now) };
+  if (older.some(({ billingStatus }) => billingStatus === 'SCHEDULED')) {
+    return { reason: 'older-period-first', until: null };
+  }
+  if (older.some((other) => isDealtWithOn(today, other))) {
+    return { reason: 'older-period-first', until: tomorrow(now) };
+  }
   const tried = partition.some(
     (other) => other.initialRunDate !== null && dateOf(other.initialRunDate) === today,
   );

@@ -35,7 +35,7 @@ export interface Forecast {
   readonly records: number;
   readonly amount: Cents;
   readonly byPlan: PlanTallies;
-  /** Records that the first pass would hand over. The rest of `records` would be opened, and be due, in the run itself. */
+  /** Records that are due now. The rest of `records` would be opened, and be due, in the run itself. */
   readonly due: number;
   /** Rows that cannot be read, and records of their users: the run reports them and goes on. */
   readonly malformed: number;

@@ -217,7 +217,10 @@ describe('a forecast', () => {
       expect(foretold.byPlan).toEqual(report!.byPlan);
       expect(foretold.malformed).toBe(report!.byVerdict.malformed!.count);
       expect(compareWithForecast(foretold, report!)).toEqual([]);
-      expect(foretold).toMatchObject({ process, asOf: TICK, due, unreachable: 0 });
+      expect(foretold).toMatchObject({ process, asOf: TICK, unreachable: 0 });
+      // Over several pages the first pass comes across periods that it has just opened itself.
+      if (order === 'newest first') expect(foretold.due).toBe(due);
+      else expect(foretold.due).toBeLessThanOrEqual(due);
       expect(foretold.records + foretold.malformed).toBe(report!.records);
       expect(foretold.amount).toBe(report!.amount);
     },
