@@ -156,9 +156,7 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
       const lines: string[] = [];
       const out = {
         line: (text = '') => void lines.push(text),
-        table: () => undefined,
         progress: () => ({ update: () => undefined, finish: () => undefined }),
-        counter: () => ({ update: () => undefined, finish: () => undefined }),
       };
       await runAudit(environment, { json: false }, out);
       return lines.filter((line) => line.includes('rule') || !line.includes('no violation'));
