@@ -27,16 +27,18 @@ const { values } = parseArgs({
   },
 });
 
-async function measure(bench: Bench): Promise<Measured> {
-  const { say } = bench;
+/** Each measurement on servers of its own: DynamoDB Local becomes slower with all that it was ever asked. */
+type OnFreshGround = <T>(work: (bench: Bench) => Promise<T>) => Promise<T>;
+
+async function measure(say: Bench['say'], onFreshGround: OnFreshGround): Promise<Measured> {
   say('1 of 4: what one collection asks for');
-  const { template, ...requests } = await measureRequests(bench);
+  const { template, ...requests } = await onFreshGround(measureRequests);
   say('2 of 4: the pipeline against a bare loop, then the memory of its worker');
-  const throughput = await measureThroughput(bench, template);
+  const throughput = await onFreshGround((bench) => measureThroughput(bench, template));
   say('3 of 4: page jobs against a bare addBulk');
-  const enqueue = await measureEnqueue(bench);
+  const enqueue = await onFreshGround(measureEnqueue);
   say('4 of 4: a small table against a large one');
-  const growth = await measureGrowth(bench);
+  const growth = await onFreshGround(measureGrowth);
   return { ...requests, ...throughput, ...enqueue, ...growth };
 }
 
@@ -80,10 +82,13 @@ async function main(): Promise<void> {
       void stop().finally(() => process.exit(130));
     });
   }
-  say('starting Redis, DynamoDB and the bank');
   try {
-    const ground = await Ground.prepare((how) => (stop = how), { profileDir: values.profile });
-    const measured = await measure({ ground, records, say });
+    const measured = await measure(say, async (work) => {
+      const ground = await Ground.prepare((how) => (stop = how), { profileDir: values.profile });
+      const found = await work({ ground, records, say });
+      await ground.stop();
+      return found;
+    });
     show(out, measured);
     say('done');
     if (values.json) {
