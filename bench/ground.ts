@@ -14,8 +14,8 @@ export const NOW = instant('2026-11-16T08:00:00Z');
 
 /**
  * Collections in flight, of the pipeline and of the floor. DynamoDB Local does one thing after the other: more would not
- * make it faster, but each collection would last seconds, and renewing its lock, which in life hardly happens, would be a
- * third of all requests.
+ * make it faster, but each collection would last seconds and renew its lock in every one of them, which in life hardly
+ * happens: almost as many requests again.
  */
 export const AT_ONCE = 8;
 

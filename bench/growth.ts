@@ -32,8 +32,9 @@ export async function measureGrowth({ ground, say }: Bench): Promise<Measured> {
       const [small, large] = places.map(({ msPerRecord }) => (msPerRecord.at(-1) ?? 0).toFixed(2));
       say(`round ${round}: ${small} ms per record among 1,000, ${large} ms among 10,000`);
     }
-    const [small, large] = places.map(({ msPerRecord }) => median(msPerRecord));
-    return { growth_10k_over_1k: (large ?? Number.NaN) / (small ?? Number.NaN) };
+    const [small, large] = places.map(({ msPerRecord }) => msPerRecord);
+    const ratios = (large ?? []).map((ms, round) => ms / (small?.[round] ?? Number.NaN));
+    return { growth_10k_over_1k: median(ratios) };
   } finally {
     await Promise.all(places.map(({ worker }) => worker.stop()));
     await Promise.all(places.map(({ site }) => site.close()));

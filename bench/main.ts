@@ -72,12 +72,12 @@ async function main(): Promise<void> {
   const say = (text: string): void =>
     out.line(`${((performance.now() - beganMs) / 1_000).toFixed(0).padStart(4)} s  ${text}`);
   let stop = async (): Promise<void> => undefined;
-  let asked = false;
+  const asked = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       // Under npm one Ctrl-C comes twice.
-      if (asked) return;
-      asked = true;
+      if (asked.signal.aborted) return;
+      asked.abort();
       out.line('stopping');
       void stop().finally(() => process.exit(130));
     });
@@ -96,11 +96,10 @@ async function main(): Promise<void> {
       process.stdout.write(`${JSON.stringify(Object.fromEntries(figures))}\n`);
     }
   } catch (error) {
-    // Whoever stops it pulls the ground from under what is being measured.
-    if (asked) return new Promise(() => undefined);
+    // Whoever stops it pulls the ground from under what is being measured: that is no failure, and the end is near.
+    if (asked.signal.aborted) await new Promise(() => undefined);
+    await stop();
     throw error;
-  } finally {
-    if (!asked) await stop();
   }
 }
 

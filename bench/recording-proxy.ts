@@ -57,8 +57,11 @@ async function pass(
   const { method = '', url: path = '', headers } = incoming;
   const body = await whole(incoming);
   const answered = await new Promise<IncomingMessage>((resolve, reject) => {
-    const { host: _, ...rest } = headers;
-    const onwards = request(new URL(path, target), { agent, method, headers: rest }, resolve);
+    const onwards = request(
+      new URL(path, target),
+      { agent, method, headers: { ...headers, host: new URL(target).host } },
+      resolve,
+    );
     onwards.on('error', reject);
     onwards.end(body);
   });

@@ -33,9 +33,16 @@ export class MalformedRowError extends CollectionsError {
   readonly code = 'malformed-row';
   /** As far as the row tells. */
   readonly row: { readonly userId: UserId; readonly subscriptionId: SubscriptionId };
+  /** The attribute that cannot be read. */
+  readonly attribute: string;
 
-  constructor(message: string, row: { userId: string; subscriptionId: string }, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    row: { userId: string; subscriptionId: string; attribute: string },
+    options?: ErrorOptions,
+  ) {
     super(message, options);
+    this.attribute = row.attribute;
     this.row = { userId: row.userId as UserId, subscriptionId: row.subscriptionId as SubscriptionId };
   }
 }
@@ -105,4 +112,34 @@ export class ProcessorBusyError extends CollectionsError {
 /** Thrown when an id under which a request was accepted comes with another one. The first one stands. */
 export class RequestConflictError extends CollectionsError {
   readonly code = 'request-conflict';
+}
+
+/** Thrown when an event cannot be read as what it says it is. Trying again does not help: somebody has to look at it. */
+export class MalformedEventError extends CollectionsError {
+  readonly code = 'malformed-event';
+}
+
+/** Thrown when a record's term must change and its tier has no price for the new one. Nothing was written. */
+export class UnpricedTierError extends CollectionsError {
+  readonly code = 'unpriced-tier';
+}
+
+/** Thrown when a place in a stream was kept for too long. Ask for a new one after the checkpoint. */
+export class IteratorExpiredError extends CollectionsError {
+  readonly code = 'iterator-expired';
+}
+
+/** Thrown when a stream is read more often than it allows. The same place can be read again a little later. */
+export class StreamThrottledError extends CollectionsError {
+  readonly code = 'stream-throttled';
+}
+
+/** Thrown when a shard's checkpoint stands further than where it was to be moved, or at the shard's end. Read it again. */
+export class CheckpointPassedError extends CollectionsError {
+  readonly code = 'checkpoint-passed';
+}
+
+/** Thrown when an event is about a record, or a payment for it, that is not known here yet. Come again for a while. */
+export class UnknownRecordError extends CollectionsError {
+  readonly code = 'unknown-record';
 }

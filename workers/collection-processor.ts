@@ -19,6 +19,7 @@ export function collectionProcessor(context: WorkerContext): Processor {
   return async (taken) => {
     const data = dataOf(collectionJob, taken.job);
     try {
+      await context.collect.gate.glance();
       const verdict = await turns.take(data.userId, () => collect(context, taken, data));
       return { verdict: verdict.verdict, reason: verdict.reason };
     } catch (error) {
@@ -56,7 +57,7 @@ async function leaveProvisional(
   reason: string,
 ): Promise<Verdict> {
   const left = provisionalVerdict(data, data.runId, { verdict, reason }, context.collect.clock.now());
-  await context.collect.pipeline.saveProvisional(left);
+  await context.collect.pipeline.saveVerdict(left);
   return counted(context, pathOf(data), left);
 }
 

@@ -1,5 +1,5 @@
-import { createMetrics } from '../src/adapters/metrics/prometheus.ts';
+import { openMetrics } from '../src/wiring/metrics.ts';
 import { runRole } from './role.ts';
 import { startWorkers } from './start-workers.ts';
 
-await runRole('workers', (log) => startWorkers(process.env, { log, metrics: createMetrics() }));
+await runRole('workers', (log) => startWorkers(process.env, { log, metrics: openMetrics(process.env) }));

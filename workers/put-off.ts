@@ -17,6 +17,9 @@ import type { TakenJob } from './job.ts';
 /** So often a job may be put off before it counts as a failed try: nothing waits for ever without being seen. */
 const MOST_STARTS = 50;
 
+/** A processor that asks for an hour is looked at again sooner. */
+const LONGEST_HOLD_MS = 60_000;
+
 /** Gives the job back for later. It is not a try: nothing was wrong with the job. */
 export async function delay({ job, token }: TakenJob, delayMs: number): Promise<never> {
   await job.moveToDelayed(Date.now() + Math.ceil(delayMs), token);
@@ -41,6 +44,11 @@ export async function putOff(context: WorkerContext, taken: TakenJob, error: unk
     await context.queues.get(queue).rateLimit(error.retryAfterMs);
     throw new RateLimitError();
   }
+  if (error instanceof ProcessorBusyError) {
+    // Who asks for patience gets it from everybody, and it is nobody's failed try however long it lasts.
+    await context.queues.get(queue).rateLimit(Math.min(error.retryAfterMs, LONGEST_HOLD_MS));
+    throw new RateLimitError();
+  }
   const delayMs = delayFor(error, job.attemptsStarted);
   if (delayMs === null || job.attemptsStarted >= MOST_STARTS) return;
   context.log.info({ queue, jobId: job.id, delayMs, err: error }, 'job put off');
@@ -57,7 +65,6 @@ const isGivenBack = (error: unknown): boolean =>
   error instanceof DelayedError || error instanceof RateLimitError || error instanceof WaitingError;
 
 function delayFor(error: unknown, starts: number): number | null {
-  if (error instanceof ProcessorBusyError) return error.retryAfterMs;
   const isPassing =
     error instanceof ServiceDownError ||
     error instanceof LockLostError ||

@@ -13,6 +13,7 @@ export function requestProcessor(context: WorkerContext): Processor {
   return async (taken) => {
     const data = dataOf(requestJob, taken.job);
     try {
+      await context.collect.gate.glance();
       return await answer(context, taken, data);
     } catch (error) {
       await putOff(context, taken, error);

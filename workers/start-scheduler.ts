@@ -45,21 +45,37 @@ export async function startScheduler(
   let clockMoved = new AbortController();
   clockSource.onChange(() => clockMoved.abort());
 
+  const chores: Readonly<Record<string, () => Promise<unknown>>> = {
+    schedules: () => upsertSchedules(queues),
+    concurrency: () => queues.limitCollections(config.workers.COLLECTION_CONCURRENCY),
+    runs: async () => {
+      const { unreadable } = await reconcileRuns({
+        runs: stores.runs,
+        clock,
+        goOn: (run) => queues.ensurePage(run),
+      });
+      for (const error of unreadable) log.error({ err: error }, 'a run cannot be read');
+    },
+    requests: () =>
+      sweepRequests({
+        requests: stores.requests,
+        clock,
+        log,
+        enqueue: (request) => queues.addRequest(request),
+      }),
+  };
+  /** One chore that fails does not keep the others from being done. */
   const round = async (): Promise<void> => {
-    await upsertSchedules(queues);
-    await queues.limitCollections(config.workers.COLLECTION_CONCURRENCY);
-    await reconcileRuns({ runs: stores.runs, clock, goOn: (run) => queues.ensurePage(run) });
-    await sweepRequests({
-      requests: stores.requests,
-      clock,
-      log,
-      enqueue: (request) => queues.addRequest(request),
-    });
+    for (const [chore, work] of Object.entries(chores)) {
+      await work().catch((error: unknown) =>
+        log.error({ chore, err: error }, 'a chore of the scheduler failed'),
+      );
+    }
   };
   const rounds = (async () => {
     while (!stopping.signal.aborted) {
       clockMoved = new AbortController();
-      await round().catch((error: unknown) => log.error({ err: error }, 'the scheduler round failed'));
+      await round();
       await systemTimer
         .sleep(ROUND_MS, AbortSignal.any([stopping.signal, clockMoved.signal]))
         .catch(() => undefined);

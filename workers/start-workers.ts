@@ -153,6 +153,7 @@ function gateOf(
 
 /** Whoever has not begun a charge when the process is asked to stop leaves it to another. */
 const untilStopping = (gate: ProcessorGate, stopping: AbortSignal): ProcessorGate => ({
+  glance: () => gate.glance(),
   async enter(signal) {
     if (stopping.aborted) throw new StoppingError('this process is about to stop');
     await gate.enter(signal);

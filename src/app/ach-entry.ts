@@ -9,7 +9,7 @@ export type AchDependencies = Pick<
   'locks' | 'subscriptions' | 'pipeline' | 'processor' | 'policy' | 'clock'
 >;
 
-/** An ACH entry and its record, as read under the user's lock. */
+/** A payment, mostly an ACH entry, and its record, as read under the user's lock. */
 export interface SentEntry {
   readonly lock: Lock;
   readonly confirmationId: string;
@@ -19,6 +19,10 @@ export interface SentEntry {
   /** Null where the Go service sent it. */
   readonly attempt: AttemptRecord | null;
 }
+
+/** Whether the record stands as it does because of this payment. An earlier one has nothing to say about it any more. */
+export const isRecordsPayment = ({ record, confirmationId }: SentEntry): boolean =>
+  record.transactionId === confirmationId;
 
 /** Null when there is no such record. With a row of the user that cannot be read nothing is known for sure. */
 export async function readEntry(

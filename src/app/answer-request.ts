@@ -50,7 +50,7 @@ export async function failRequest(
   const at = clock.now();
   const outcome = { verdict: 'failed', reason } as const;
   // First the record's own account of it: whoever asks why it was not collected looks there.
-  await pipeline.saveProvisional(provisionalVerdict(request, requestId, outcome, at));
+  await pipeline.saveVerdict(provisionalVerdict(request, requestId, outcome, at));
   await requests.close(request, { status: 'failed', outcome, at });
 }
 

@@ -1,6 +1,6 @@
 import type { AccountService, UserService } from '../ports/services.ts';
 
-type Services = { readonly users: UserService; readonly accounts: AccountService };
+type Services = { readonly users: Pick<UserService, 'get'>; readonly accounts: AccountService };
 
 /** The same services for one user, who is asked about once however many of the user's records want to know. */
 export function askOnce({ users, accounts }: Services): Services {

@@ -23,6 +23,7 @@ import type { Partition } from '../ports/subscriptions.ts';
 import type { Case, CollectDependencies } from './collection-case.ts';
 import { commit, judged, nextPeriodOf } from './collection-case.ts';
 import { gatherFacts } from './gather-facts.ts';
+import { malformedReason } from './malformed-reason.ts';
 import { chargeRecord, resumeAttempt } from './move-money.ts';
 
 export interface CollectRequest {
@@ -96,7 +97,9 @@ async function consider(
     plan: planOf(decision),
   };
   const { run } = request;
-  if (run !== undefined && isDoubtful(decision) && !wasHeld(before, run.pass)) return hold(theCase, run);
+  if (run !== undefined && isDoubtful(decision) && !wasHeld(before, run.pass)) {
+    return before?.verdict === 'held' ? before : hold(theCase, run);
+  }
   return carryOut(theCase, decision);
 }
 
@@ -121,7 +124,7 @@ function unreadable(
 ): Verdict {
   const { subscriptionId, userId, triggerId } = request;
   const verdict = malformed.length > 0 ? 'malformed' : 'no-op';
-  const reason = malformed[0]?.message ?? 'record-gone';
+  const reason = malformed[0] === undefined ? 'record-gone' : malformedReason(malformed[0]);
   const at = dependencies.clock.now();
   return {
     subscriptionId,
@@ -135,6 +138,7 @@ function unreadable(
     until: null,
     plan: null,
     heldIn: null,
+    detail: malformed[0]?.message ?? null,
   };
 }
 

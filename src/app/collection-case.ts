@@ -21,7 +21,7 @@ export interface CollectDependencies {
   readonly locks: LockClient;
   readonly subscriptions: SubscriptionsRepository;
   readonly pipeline: PipelineStore;
-  readonly users: UserService;
+  readonly users: Pick<UserService, 'get'>;
   readonly accounts: AccountService;
   readonly processor: Processor;
   readonly gate: ProcessorGate;
@@ -81,6 +81,7 @@ export function judged(
     until: more.until ?? null,
     plan,
     heldIn: null,
+    detail: null,
   };
 }
 

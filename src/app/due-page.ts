@@ -1,5 +1,8 @@
+import type { Instant } from '../domain/instant.ts';
 import type { CollectionPolicy } from '../domain/policy.ts';
-import { dueRange } from '../domain/runs.ts';
+import { PATHS } from '../domain/paths.ts';
+import { PATH_OF_RUN, dueRange } from '../domain/runs.ts';
+import type { Subscription } from '../domain/subscription.ts';
 import type { MalformedRowError } from '../errors.ts';
 import type { RecordRef, Run, RunStore } from '../ports/runs.ts';
 import type { PageKey, SubscriptionPage, SubscriptionsRepository } from '../ports/subscriptions.ts';
@@ -18,19 +21,40 @@ export interface DuePage {
   readonly nextKey: PageKey | null;
 }
 
+/** Null: not yet. */
+interface Start {
+  readonly startedAt: Instant | null;
+}
+
 /** Where the pause run's second list begins: it comes after the index, under the same cursor. */
 const RESUMES = 'resumes:';
 
 /** What a run of that process and tick considers, a page at a time. A forecast reads the same. */
 export async function readDuePage(
   sources: DueSources,
-  run: Pick<Run, 'process' | 'tick' | 'cursor'>,
+  run: Pick<Run, 'process' | 'tick' | 'cursor'> & Start,
 ): Promise<DuePage> {
   if (run.cursor?.startsWith(RESUMES) === true) return readResumes(sources, run.cursor);
   const { subscriptions, malformed, nextKey } = await readRange(sources, run);
-  const records = subscriptions.map(({ userId, subscriptionId }) => ({ userId, subscriptionId }));
+  const records = subscriptions
+    .filter((record) => wasDue(run, record))
+    .map(({ userId, subscriptionId }) => ({ userId, subscriptionId }));
   const hasMore = nextKey !== null || run.process !== 'pause';
   return { list: 'range', records, malformed, nextKey: hasMore ? nextKey : (RESUMES as PageKey) };
+}
+
+/**
+ * What turned into an error while the run was under way is for tomorrow's: another run has just tried it, or the bank has
+ * just sent it back. What this run itself has begun on is its own.
+ */
+function wasDue(
+  { process, startedAt }: Pick<Run, 'process'> & Start,
+  { billingStatus, lastRunDate, process: last }: Subscription,
+): boolean {
+  if (billingStatus !== 'ERROR' || startedAt === null) return true;
+  if (lastRunDate === null || lastRunDate <= startedAt) return true;
+  const own = PATHS[PATH_OF_RUN[process]].process;
+  return own !== null && last === own;
 }
 
 async function readResumes({ runs }: DueSources, cursor: PageKey): Promise<DuePage> {

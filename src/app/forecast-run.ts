@@ -58,7 +58,7 @@ export async function forecastRun(
   const turn = evenly(dependencies.timer, dependencies.ratePerS);
   let cursor: PageKey | null = null;
   do {
-    const page: DuePage = await readDuePage(dependencies, { process, tick: asOf, cursor });
+    const page: DuePage = await readDuePage(dependencies, { process, tick: asOf, startedAt: null, cursor });
     const ours = page.records.filter(({ userId }) => owns(dependencies.owned, userId));
     sum.due += ours.length;
     sum.malformed += page.malformed.length;

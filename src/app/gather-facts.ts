@@ -7,7 +7,7 @@ import type { Background, PipelineStore } from '../ports/pipeline.ts';
 import type { AccountService, PrimaryAccount, UserService } from '../ports/services.ts';
 
 export interface FactSources {
-  readonly users: UserService;
+  readonly users: Pick<UserService, 'get'>;
   readonly accounts: AccountService;
   readonly pipeline: Pick<PipelineStore, 'readBackground'>;
 }

@@ -3,6 +3,7 @@ import { attemptId } from '../domain/attempt-id.ts';
 import type { Charge } from '../domain/decision.ts';
 import { collected, declineText, declined, opened, sent } from '../domain/outcomes.ts';
 import { isFrozen } from '../domain/obstacles.ts';
+import type { Plan } from '../domain/plan.ts';
 import { rulesOf } from '../domain/paths.ts';
 import type { Rail } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
@@ -11,6 +12,7 @@ import type { AchWatch } from '../ports/ach-watches.ts';
 import type { Attempt, Resolution } from '../ports/pipeline.ts';
 import type { ChargeAnswer, ChargeRequest, Payment } from '../ports/services.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
+import type { Write } from '../ports/transaction.ts';
 import type { Case } from './collection-case.ts';
 import { commit, judged, nextPeriodOf } from './collection-case.ts';
 
@@ -72,7 +74,11 @@ async function send(theCase: Case, attempt: Attempt, plan: Charge | null): Promi
   const payment = answer.kind === 'answered' ? sensible(attempt, answer.payment) : null;
   if (payment === null) return leaveUnknown(theCase, attempt);
   const turnToAccount = plan?.fallback === 'ACH' && attempt.rail === 'PINLESS' && isNsf(payment);
-  if (turnToAccount && !(await isFrozenByNow(theCase))) return chargeAccount(theCase, plan, payment);
+  if (turnToAccount) {
+    // Waiting first: a freeze that is ordered meanwhile must be seen.
+    await theCase.dependencies.gate.goOn(theCase.lock.signal);
+    if (!(await isFrozenByNow(theCase))) return chargeAccount(theCase, plan, payment);
+  }
   return recordAnswer(theCase, attempt, payment);
 }
 
@@ -126,8 +132,7 @@ async function isFrozenByNow({
 
 /** The decline and the intent on the other rail are one transaction: there is no moment at which neither is known. */
 async function chargeAccount(theCase: Case, plan: Charge, decline: Payment): Promise<Verdict> {
-  const { pipeline, gate } = theCase.dependencies;
-  await gate.goOn(theCase.lock.signal);
+  const { pipeline } = theCase.dependencies;
   const attempt = newAttempt(theCase, 'ACH', plan, theCase.state.open?.attemptId ?? null);
   const { writes, state } = pipeline.replace(theCase.state, resolutionOf(theCase, decline), attempt);
   const change = { ...theCase.record, transactionId: decline.confirmationId, usioError: textOf(decline) };
@@ -169,9 +174,23 @@ async function recordOn(theCase: Case, attempt: Attempt, payment: Payment, moved
   // A payment by hand is a first attempt once it has succeeded.
   const isFirst = !moved && !theCase.rules.automatic && verdict === 'collected';
   const next = isFirst ? nextPeriodOf(theCase, change) : [];
-  await commit(theCase, { cause, change, next, judgement, writes, attemptId: attempt.attemptId });
+  await commit(theCase, {
+    cause,
+    change,
+    next,
+    judgement,
+    writes: [...writes, ...toldToOpener(theCase, attempt, judgement)],
+    attemptId: attempt.attemptId,
+  });
   await step(theCase, 'outcome-written');
   return judgement;
+}
+
+/** Whoever opened the attempt asked for it, and gets its answer too when another finished it. */
+function toldToOpener({ dependencies, triggerId }: Case, attempt: Attempt, judgement: Verdict): Write[] {
+  if (attempt.triggerId === triggerId) return [];
+  const plan: Plan = { plan: 'charge', reason: attempt.insteadOf === null ? attempt.rail : 'PINLESS' };
+  return [dependencies.pipeline.judge({ ...judgement, triggerId: attempt.triggerId, plan })];
 }
 
 function outcomeOf(theCase: Case, { rail }: Attempt, payment: Payment) {

@@ -21,4 +21,5 @@ export const provisionalVerdict = (
   until: null,
   plan: null,
   heldIn: null,
+  detail: null,
 });

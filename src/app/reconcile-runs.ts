@@ -1,6 +1,6 @@
 import { RUN_PROCESSES } from '../domain/runs.ts';
 import { newestTick } from '../domain/schedule.ts';
-import type { Run } from '../ports/runs.ts';
+import type { Run, RunningRuns } from '../ports/runs.ts';
 import type { RunDependencies } from './run-collections.ts';
 import { startRun } from './run-collections.ts';
 
@@ -13,10 +13,10 @@ export interface ReconcileDependencies extends Pick<RunDependencies, 'runs' | 'c
  * Starts what should have been started by now and sees that what is under way goes on, from what is stored: whatever
  * Redis has forgotten. After an outage only the newest tick of each process is made up for.
  */
-export async function reconcileRuns(dependencies: ReconcileDependencies): Promise<Run[]> {
+export async function reconcileRuns(dependencies: ReconcileDependencies): Promise<RunningRuns> {
   await startDueRuns(dependencies);
   const running = await dependencies.runs.running();
-  for (const run of running) await dependencies.goOn(run);
+  for (const run of running.runs) await dependencies.goOn(run);
   return running;
 }
 

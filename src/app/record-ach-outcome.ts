@@ -1,39 +1,78 @@
 import type { AchEntry, AchOutcome } from '../domain/ach/settlement.ts';
 import { blocksAccount } from '../domain/ach/return-codes.ts';
 import type { Instant } from '../domain/instant.ts';
-import { achCompleted, achReturned } from '../domain/outcomes.ts';
+import { achCompleted, achReturned, chargedBack, refunded } from '../domain/outcomes.ts';
+import type { PaymentOutcome } from '../domain/payment-outcome.ts';
+import { CAUSE_OF_OUTCOME } from '../domain/payment-outcome.ts';
 import type { ChangeContext, StoredSubscription } from '../ports/subscriptions.ts';
 import type { Write } from '../ports/transaction.ts';
 import type { AchDependencies, SentEntry } from './ach-entry.ts';
+import { countOutcome } from './return-meters.ts';
+
+type RecordDependencies = Omit<AchDependencies, 'locks' | 'processor'>;
 
 /**
- * Writes down what the bank says became of an entry, whoever brought the word. One transaction: the record, its attempts,
- * the account's block after a hard return code, and the end of the watch.
+ * Writes down what became of a payment, whoever brought the word. One transaction: the record, its attempts, the
+ * account's block after a hard return code, the end of the watch, and a note for operators where the word came too late.
  */
 export async function recordAchOutcome(
-  { subscriptions, pipeline, policy, clock }: Omit<AchDependencies, 'locks' | 'processor'>,
+  dependencies: RecordDependencies,
   entry: SentEntry,
-  outcome: AchOutcome,
+  outcome: PaymentOutcome,
   more: Pick<ChangeContext, 'data' | 'also'> = {},
 ): Promise<StoredSubscription> {
-  const { lock, record, partition, state, confirmationId } = entry;
+  const { subscriptions, pipeline, clock } = dependencies;
+  const { lock, record, partition, confirmationId } = entry;
   const now = clock.now();
-  const change =
-    outcome.result === 'COMPLETED' ? achCompleted(record, now) : achReturned(record, outcome, policy, now);
-  const settled = pipeline.settleEntry(state, entryOf(entry, now), outcome);
-  return subscriptions.add(lock.fence, change, {
+  const change = changeOf(dependencies, record, outcome, now);
+  const written = await subscriptions.add(lock.fence, change, {
     now,
-    cause: outcome.result === 'COMPLETED' ? 'ach-completed' : 'ach-returned',
+    cause: CAUSE_OF_OUTCOME[outcome.result],
     partition: { subscriptions: partition, malformed: [] },
     data: { confirmation_id: confirmationId, ...more.data },
     also: [
-      ...settled.writes,
-      ...blockAfter(entry, outcome, pipeline),
+      ...settledEntry(dependencies, entry, outcome, now),
+      ...blockAfter(dependencies, entry, outcome),
+      ...noteIfStale(dependencies, entry, change, outcome, now),
       pipeline.watches.end(record.subscriptionId),
       ...(more.also ?? []),
     ],
   });
+  await countOutcome(dependencies, record, outcome);
+  return written;
 }
+
+function changeOf(
+  { policy }: RecordDependencies,
+  record: StoredSubscription,
+  outcome: PaymentOutcome,
+  now: Instant,
+): StoredSubscription {
+  switch (outcome.result) {
+    case 'COMPLETED':
+      return achCompleted(record, now);
+    case 'RETURNED':
+      return achReturned(record, outcome, policy, now);
+    case 'REFUNDED':
+      return refunded(record, now);
+    case 'CHARGED_BACK':
+      return chargedBack(record, outcome);
+  }
+}
+
+/** What was given back or charged back was presented and paid all the same; a card payment was no presentment. */
+function settledEntry(
+  { pipeline }: RecordDependencies,
+  entry: SentEntry,
+  outcome: PaymentOutcome,
+  now: Instant,
+): readonly Write[] {
+  if (entry.attempt?.rail === 'PINLESS' || !isBanksWord(outcome)) return [];
+  return pipeline.settleEntry(entry.state, entryOf(entry, now), outcome).writes;
+}
+
+const isBanksWord = (outcome: PaymentOutcome): outcome is AchOutcome =>
+  outcome.result === 'COMPLETED' || outcome.result === 'RETURNED';
 
 function entryOf({ record, attempt }: SentEntry, now: Instant): AchEntry {
   if (attempt !== null)
@@ -42,13 +81,29 @@ function entryOf({ record, attempt }: SentEntry, now: Instant): AchEntry {
   return { process: record.process ?? 'NOT_IDENTIFIED', at: record.lastRunDate ?? now, accountId: null };
 }
 
-/** Of an entry that the Go service sent the account is not known; its return still closes the gate for the record. */
-function blockAfter(
-  { attempt }: SentEntry,
-  outcome: AchOutcome,
-  pipeline: AchDependencies['pipeline'],
+/** The account that no ACH debit may go to any more, and why. Of an entry that the Go service sent it is not known. */
+export function accountToBlock(
+  { attempt }: Pick<SentEntry, 'attempt'>,
+  outcome: PaymentOutcome,
+): { readonly accountId: string; readonly returnCode: string } | null {
+  if (outcome.result !== 'RETURNED' || outcome.returnCode === null) return null;
+  if (!blocksAccount(outcome.returnCode) || attempt === null || attempt.accountId === null) return null;
+  return { accountId: attempt.accountId, returnCode: outcome.returnCode };
+}
+
+function blockAfter({ pipeline }: RecordDependencies, entry: SentEntry, outcome: PaymentOutcome): Write[] {
+  const block = accountToBlock(entry, outcome);
+  return block === null ? [] : [pipeline.blockAccount(block.accountId, block.returnCode)];
+}
+
+function noteIfStale(
+  { pipeline }: RecordDependencies,
+  { confirmationId }: SentEntry,
+  { billingStatus, userId, subscriptionId, billingAmount: amount }: StoredSubscription,
+  outcome: PaymentOutcome,
+  at: Instant,
 ): Write[] {
-  if (outcome.result !== 'RETURNED' || outcome.returnCode === null) return [];
-  if (!blocksAccount(outcome.returnCode) || attempt === null || attempt.accountId === null) return [];
-  return [pipeline.blockAccount(attempt.accountId, outcome.returnCode)];
+  if (billingStatus !== 'STALE' || outcome.result !== 'RETURNED') return [];
+  const { returnCode } = outcome;
+  return [pipeline.staleReturns.note({ userId, subscriptionId, confirmationId, returnCode, amount, at })];
 }

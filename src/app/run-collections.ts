@@ -13,6 +13,7 @@ import type { PipelineStore } from '../ports/pipeline.ts';
 import type { Forecast, RecordRef, Run, RunPosition, RunStore } from '../ports/runs.ts';
 import type { PageKey, SubscriptionsRepository } from '../ports/subscriptions.ts';
 import { readDuePage } from './due-page.ts';
+import { malformedReason } from './malformed-reason.ts';
 import { reportOf } from './run-report.ts';
 
 export interface RunDependencies {
@@ -166,18 +167,20 @@ async function reportMalformed(
   run: Run,
   rows: readonly MalformedRowError[],
 ): Promise<void> {
-  for (const { row, message } of rows) {
+  for (const error of rows) {
+    const { row, message } = error;
     const verdict: Verdict = {
       ...row,
       triggerId: run.runId,
       verdict: 'malformed',
-      reason: message,
+      reason: malformedReason(error),
       amount: ZERO,
       at: clock.now(),
       attemptId: null,
       until: null,
       plan: null,
       heldIn: null,
+      detail: message,
     };
     await pipeline.saveVerdict(verdict);
   }

@@ -22,6 +22,9 @@ export async function reportOf(runs: RunStore, runId: RunId): Promise<RunReport>
   return { ...byVerdict.total(), byVerdict: byVerdict.tallies(), byPlan: byPlan.tallies() };
 }
 
+/** Processors invent codes. A report is one item of the store and must fit into it, whatever they say. */
+const MOST_REASONS = 100;
+
 /** Counts and amounts by name, and counts by reason within each. */
 export class Tallies<Name extends string> {
   private readonly byName = new Map<Name, { count: number; amount: Cents; reasons: Map<string, number> }>();
@@ -30,7 +33,8 @@ export class Tallies<Name extends string> {
     const tally = this.byName.get(name) ?? { count: 0, amount: ZERO, reasons: new Map<string, number>() };
     tally.count += 1;
     tally.amount = addMoney(tally.amount, amount);
-    tally.reasons.set(reason, (tally.reasons.get(reason) ?? 0) + 1);
+    const kept = tally.reasons.has(reason) || tally.reasons.size < MOST_REASONS ? reason : 'other';
+    tally.reasons.set(kept, (tally.reasons.get(kept) ?? 0) + 1);
     this.byName.set(name, tally);
   }
 

@@ -54,23 +54,23 @@ async function openCase(
   const { open: attempt } = state;
   if (attempt === null) return null;
   if (record === undefined) throw new Error(`record ${ids.subscriptionId} is gone while its attempt is open`);
-  const now = dependencies.clock.now();
-  const { triggerId } = attempt;
-  const rules = rulesOf(attempt.process);
+  return { attempt, theCase: caseOfOpen(dependencies, attempt, { lock, record, partition, state }) };
+}
+
+/** The case of an attempt that somebody opened and whose answer somebody else heard of. */
+export function caseOfOpen(
+  dependencies: CollectDependencies,
+  { triggerId, process, insteadOf, rail }: Attempt,
+  read: Pick<Case, 'lock' | 'record' | 'partition' | 'state'>,
+): Case {
   return {
-    attempt,
-    theCase: {
-      dependencies,
-      triggerId,
-      rules,
-      lock,
-      record,
-      partition,
-      state,
-      account: null,
-      now,
-      plan: { plan: 'charge', reason: attempt.insteadOf === null ? attempt.rail : 'PINLESS' },
-    },
+    ...read,
+    dependencies,
+    triggerId,
+    rules: rulesOf(process),
+    account: null,
+    now: dependencies.clock.now(),
+    plan: { plan: 'charge', reason: insteadOf === null ? rail : 'PINLESS' },
   };
 }
 

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { Environment } from '../config/read-config.ts';
 import { readConfig } from '../config/read-config.ts';
@@ -9,6 +8,7 @@ import type { FreezeOrder, FreezeTarget } from '../ports/freezes.ts';
 import { freezeTarget, instant, nonEmpty } from './arguments.ts';
 import type { CliContext } from './context.ts';
 import { terminal } from './terminal.ts';
+import { thisUser } from './this-user.ts';
 import type { Opened } from './with-stores.ts';
 import { withStores } from './with-stores.ts';
 
@@ -102,11 +102,3 @@ const row = ({ target, at, until, who, reason }: FreezeOrder, now: Instant): str
   who,
   reason,
 ];
-
-function thisUser(): string {
-  try {
-    return userInfo().username;
-  } catch (error) {
-    throw new Error('this machine does not say who you are: name yourself with --who', { cause: error });
-  }
-}

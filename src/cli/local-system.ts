@@ -116,7 +116,8 @@ async function startRoles(environment: Environment, folder: string): Promise<Run
   const metrics = createMetrics();
   return [
     await startWorkers(environment, { log: log('workers'), metrics }),
-    await startScheduler(environment, { log: log('scheduler'), metrics }),
+    // One process, one set of metrics, one port for them.
+    await startScheduler({ ...environment, METRICS_PORT: '' }, { log: log('scheduler'), metrics }),
   ];
 }
 

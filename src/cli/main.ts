@@ -11,6 +11,7 @@ import { addForecastCommand } from './forecast-command.ts';
 import { addFreezeCommands } from './freeze-commands.ts';
 import { withLocalSystem } from './local-environment.ts';
 import { makeTables } from './make-tables.ts';
+import { addQuarantineCommands } from './quarantine-command.ts';
 import { addRunCommand } from './run-command.ts';
 import { sandboxClient, seed } from './sandbox-commands.ts';
 import { colour, terminal } from './terminal.ts';
@@ -72,6 +73,7 @@ addRunCommand(program, context);
 addForecastCommand(program, context);
 addFreezeCommands(program, context);
 addAdoptCommand(program, context);
+addQuarantineCommands(program, context);
 
 const sandbox = program.command('sandbox').description('the pretend bank: its members and its clock');
 

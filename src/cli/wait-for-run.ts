@@ -37,7 +37,7 @@ export async function waitForRun(
       if (jobs !== null) done = Math.max(0, run.enqueued - jobs.unfinished);
       counter.update(done, run.enqueued);
       if (silence.isLong(`${run.pass}.${run.page}.${done}`, jobs?.active ?? 0))
-        counter.note('nobody takes the jobs: is anybody running npm run start:workers? (still waiting)');
+        counter.note(jobs !== null && jobs.delayed > 0 ? PUT_OFF : NOBODY);
       await timer.sleep(BETWEEN_LOOKS_MS, signal).catch(() => undefined);
     }
     return null;
@@ -46,8 +46,13 @@ export async function waitForRun(
   }
 }
 
+const NOBODY = 'nobody takes the jobs: is anybody running npm run start:workers? (still waiting)';
+const PUT_OFF =
+  'the rest is put off: somebody else holds the lock of its members, or a service is down (still waiting)';
+
 interface Jobs {
   readonly unfinished: number;
+  readonly delayed: number;
   readonly active: number;
 }
 
@@ -60,6 +65,7 @@ async function jobsOf(queues: WaitDependencies['queues'], { process }: Run): Pro
     counts.filter(which).reduce((total, { count }) => total + count, 0);
   return {
     unfinished: sum(({ queue, state }) => queue !== 'collection-pages' && state !== 'failed'),
+    delayed: sum(({ queue, state }) => queue !== 'collection-pages' && state === 'delayed'),
     active: sum(({ state }) => state === 'active'),
   };
 }

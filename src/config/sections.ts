@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import type { CollectionPolicy } from '../domain/policy.ts';
+import type { Instant } from '../domain/instant.ts';
+import { parseInstant } from '../domain/instant.ts';
 import { DEFAULT_POLICY } from '../domain/policy.ts';
 import { parseMoney } from '../domain/money.ts';
 import type { OwnedUsers } from '../domain/ownership.ts';
+import { TERMS } from '../domain/subscription.ts';
+import type { Tiers } from '../domain/tiers.ts';
 
 /*
  * What the environment may say, by concern. A process reads the sections it needs, once, at its start. Defaults stand
@@ -97,6 +101,32 @@ export const kinesis = z.object({
   SUBSCRIPTIONS_STREAM: name.default('site-subscriptions'),
 });
 
+const START = 'LATEST, TRIM_HORIZON, or a time such as AT_TIMESTAMP:2026-11-16T00:00:00Z';
+
+export type KinesisStart = 'LATEST' | 'TRIM_HORIZON' | { readonly timestamp: Instant };
+
+/** Where a stream is begun that was never read here. In prod somebody must have thought about it: the Go service reads it too. */
+export const bridges = z
+  .object({
+    ENVIRONMENT: name.default('local'),
+    KINESIS_START: z
+      .string()
+      .transform((text, context): KinesisStart => {
+        if (text === 'LATEST' || text === 'TRIM_HORIZON') return text;
+        const [, time = ''] = /^AT_TIMESTAMP:(.*)$/.exec(text) ?? [];
+        const timestamp = parseInstant(time);
+        if (timestamp !== null) return { timestamp };
+        context.addIssue(START);
+        return z.NEVER;
+      })
+      .optional(),
+  })
+  .refine(({ ENVIRONMENT, KINESIS_START }) => ENVIRONMENT !== 'prod' || KINESIS_START !== undefined, {
+    path: ['KINESIS_START'],
+    error: START,
+  })
+  .transform(({ KINESIS_START = 'TRIM_HORIZON' }) => ({ KINESIS_START }));
+
 export const services = z.object({
   USER_SERVICE_URL: httpUrl,
   PAYMENTS_SERVICE_URL: httpUrl,
@@ -188,3 +218,37 @@ export const policy = z
     achRepresentWindowDays: DEFAULT_POLICY.achRepresentWindowDays,
     achRepresentMinBankingDays: value.ACH_REPRESENT_MIN_BANKING_DAYS,
   }));
+
+const TIERS = '{"Base":{"v0":{"MONTHLY":"4.99","YEARLY":"39.99"}},"Plus":{"v1":{"MONTHLY":"9.99"}}}';
+const tierPrices = z.record(name, z.record(name, z.partialRecord(z.enum(TERMS), amount)));
+
+/** What memberships cost, by tier, version and term. */
+export const tiers = z
+  .object({
+    TIERS: z
+      .string()
+      .default(TIERS)
+      .transform((text, context): Tiers => {
+        const { data } = tierPrices.safeParse(jsonOf(text));
+        if (data === undefined) context.addIssue(`prices by tier, version and term such as ${TIERS}`);
+        return (data as Tiers | undefined) ?? z.NEVER;
+      }),
+  })
+  .transform(({ TIERS: prices }) => prices);
+
+/** Undefined for what is no JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where Datadog's agent listens for counts. */
+export const datadog = z.object({
+  DD_AGENT_HOST: z
+    .string()
+    .regex(/^[A-Za-z0-9.-]+$/, 'a host name or an IPv4 address')
+    .optional(),
+});

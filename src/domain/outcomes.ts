@@ -1,4 +1,5 @@
 import type { AchReturn } from './ach/settlement.ts';
+import { RETURNABLE_DAYS } from './ach/settlement.ts';
 import type { CloseReason, PauseContinuation, RefusalReason } from './decision.ts';
 import type { Instant } from './instant.ts';
 import { plusDays } from './instant.ts';
@@ -6,6 +7,7 @@ import type { Cents } from './money.ts';
 import { formatMoney } from './money.ts';
 import { nextPeriod } from './next-period.ts';
 import type { PathRules } from './paths.ts';
+import type { ChargeBack } from './payment-outcome.ts';
 import type { CollectionPolicy } from './policy.ts';
 import type { BillingStatus, Rail, Subscription } from './subscription.ts';
 import { PAUSE_PENDING_RESUME } from './subscription.ts';
@@ -90,13 +92,39 @@ export function achReturned<S extends Subscription>(
   { oldSubscriptionDays }: Pick<CollectionPolicy, 'oldSubscriptionDays'>,
   now: Instant,
 ): S {
-  const isTooOld = record.billingDate <= plusDays(now, -oldSubscriptionDays);
+  const wasForGood =
+    record.completionDate !== null && record.completionDate < plusDays(now, -RETURNABLE_DAYS);
+  const isTooOld = wasForGood || record.billingDate <= plusDays(now, -oldSubscriptionDays);
   return {
     ...record,
     process: record.process ?? 'NOT_IDENTIFIED',
     billingStatus: isTooOld ? 'STALE' : 'ERROR',
     completionDate: isTooOld ? now : null,
     usioError: declineText(returnCode ?? 'returned', message),
+  };
+}
+
+/** The money was given back, and nobody asks for it again. */
+export function refunded<S extends Subscription>(record: S, now: Instant): S {
+  return {
+    ...record,
+    process: record.process ?? 'NOT_IDENTIFIED',
+    billingStatus: 'REFUNDED',
+    completionDate: now,
+  };
+}
+
+/** The member had the bank take the money back. It is owed again, by somebody who is banned now. */
+export function chargedBack<S extends Subscription>(
+  record: S,
+  { code, message }: Pick<ChargeBack, 'code' | 'message'>,
+): S {
+  return {
+    ...record,
+    process: record.process ?? 'NOT_IDENTIFIED',
+    billingStatus: 'ERROR',
+    completionDate: null,
+    usioError: declineText(code ?? 'charged back', message),
   };
 }
 

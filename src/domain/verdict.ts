@@ -42,6 +42,8 @@ export interface Verdict {
   readonly plan: Plan | null;
   /** Held for a later pass of the run: in which pass. */
   readonly heldIn: number | null;
+  /** For people: what a reason in one word leaves out. */
+  readonly detail: string | null;
 }
 
 const PROVISIONAL: ReadonlySet<VerdictName> = new Set<VerdictName>(['held', 'locked', 'failed']);

@@ -7,6 +7,19 @@ import type { PageKey } from './subscriptions.ts';
 export const EVENT_STREAMS = ['users', 'payments'] as const;
 export type EventStream = (typeof EVENT_STREAMS)[number];
 
+/**
+ * What the store can keep of an event. A record beyond it is no event for us: it goes to quarantine as it came, so that
+ * it does not stop its shard.
+ */
+export const EVENT_LIMITS = {
+  /** Of `data` as JSON, in UTF-8. The store's items end at 400 KB. */
+  dataBytes: 256 * 1024,
+  /** Of the user's id and of the identity each, in UTF-8: they are parts of keys. */
+  idBytes: 512,
+  /** Kinesis uses 56 digits. */
+  sequenceDigits: 64,
+} as const;
+
 /** Where in its stream an event stood. Sequence numbers are compared as big integers. */
 export interface EventPosition {
   readonly stream: EventStream;
@@ -43,53 +56,93 @@ export type Quarantined = EventPosition & {
   readonly event: InboxEvent | null;
   /** What came, where it could not be read: base64. */
   readonly raw: string | null;
+  /** Only the beginning of what came could be kept. */
+  readonly cut: boolean;
 };
 
 export interface QuarantinePage {
   readonly items: readonly Quarantined[];
+  /** Items that cannot be read. They are reported and do not hide the others. */
+  readonly unreadable: readonly Error[];
+  readonly nextKey: PageKey | null;
+}
+
+export interface WaitingPage {
+  readonly events: readonly InboxEvent[];
+  /** Items that cannot be read. They are reported and do not hide the others. */
+  readonly unreadable: readonly Error[];
+  readonly nextKey: PageKey | null;
+}
+
+export interface FlaggedPage {
+  readonly userIds: readonly UserId[];
+  readonly unreadable: readonly Error[];
   readonly nextKey: PageKey | null;
 }
 
 /**
  * Each user's events in the order of their stream, until they are applied. An event is stored here before the stream's
  * checkpoint moves past it; jobs are only hints that can be written again from here.
+ *
+ * A user of whom an event of the `users` stream is stored is flagged, and everything that collects waits for the flag to
+ * go (`membershipEvent: 'unapplied'`). When the last such event is dealt with, the flag is lifted.
  */
 export interface Inbox {
-  /** Repeatable, in any number. */
+  /** Repeatable, in any number and from several places. Once it is done, the events are there and their users flagged. */
   store(events: readonly InboxEvent[]): Promise<void>;
   /** Consistent: the user's first event of that stream that is neither applied nor in quarantine. */
   earliest(stream: EventStream, userId: UserId): Promise<InboxEvent | null>;
   get(ref: EventRef): Promise<InboxEvent | null>;
-  /** Whether an event of this identity was applied before. */
+  /**
+   * What became of an event of this identity, if it was dealt with before: applied, or taken out as it is in quarantine or
+   * was dropped. Then it was only delivered again: `saveApplied` takes it out of the inbox.
+   */
   wasApplied(event: InboxEvent): Promise<EventOutcome | null>;
-  /** Goes along with the change that the event makes: applied once, with it or not at all. */
+  /**
+   * Goes along with the change that the event makes: applied once, with it or not at all. Three items of the transaction.
+   * Afterwards, for an event of the `users` stream: `liftFlag`.
+   */
   applied(event: InboxEvent, outcome: EventOutcome, at: Instant): readonly Write[];
-  /** For an event that changes nothing. */
+  /**
+   * For an event that changes nothing, or that `wasApplied` told of: what was said before stands. Lifts the flag. Refused
+   * if the event was in quarantine and somebody put it back meanwhile: look again.
+   */
   saveApplied(event: InboxEvent, outcome: EventOutcome, at: Instant): Promise<void>;
-  /** Counts a failed try and gives how many there were. Survives Redis. */
+  /** Counts a failed try and gives how many there were. Survives Redis; starts anew when the event is delivered again. */
   countTry(event: InboxEvent, error: string): Promise<number>;
-  /** Later events of the user go on; automatic paths wait for somebody. */
+  /**
+   * Later events of the user go on; automatic paths wait for somebody. Lifts the flag. Best under the user's lock: then
+   * nobody decides between the flag that goes and the mark that comes.
+   */
   quarantine(event: InboxEvent, reason: string, at: Instant): Promise<void>;
-  /** What cannot even be read as an event. */
+  /** What cannot even be read as an event. Repeatable. */
   quarantineRaw(position: EventPosition, raw: Uint8Array, reason: string, at: Instant): Promise<void>;
-  /** Events that were stored before `before` and are not applied yet: their jobs may be lost. */
-  waiting(
-    before: Instant,
-    key: PageKey | null,
-  ): Promise<{ events: readonly InboxEvent[]; nextKey: PageKey | null }>;
+  /** Events that were stored up to `before` and are not applied yet: their jobs may be lost. */
+  waiting(before: Instant, key: PageKey | null): Promise<WaitingPage>;
+  /** Takes the user's flag away, unless an event of the `users` stream waits. Repeatable at any time. */
+  liftFlag(userId: UserId): Promise<void>;
+  /** Users who were flagged up to `before`. Whoever applied their last event may have ended before it lifted the flag. */
+  flagged(before: Instant, key: PageKey | null): Promise<FlaggedPage>;
 }
 
 /** What an operator does with what is in quarantine. */
 export interface Quarantine {
+  /** Oldest first. */
   list(key: PageKey | null): Promise<QuarantinePage>;
   get(quarantineId: string): Promise<Quarantined | null>;
-  /** Back into the inbox, to be applied again. */
-  release(item: Quarantined): Promise<void>;
+  /** Back into the inbox, to be applied again, as the event that it is read as now. */
+  release(item: Quarantined, event: InboxEvent, at: Instant): Promise<void>;
   /** Given up. Who and why stays on record. */
   drop(
     item: Quarantined,
     by: { readonly who: string; readonly reason: string; readonly at: Instant },
   ): Promise<void>;
-  /** Events of the same user and stream that came later and were applied. */
-  appliedAfter(item: Quarantined): Promise<readonly { readonly type: string; readonly sequence: string }[]>;
+  /** Events of the same user and stream that came later and were applied. Consistent. */
+  appliedAfter(event: EventRef): Promise<readonly AppliedEvent[]>;
+}
+
+export interface AppliedEvent {
+  readonly type: string;
+  readonly sequence: string;
+  readonly at: Instant;
 }

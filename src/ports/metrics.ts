@@ -1,11 +1,17 @@
+import type { ReturnClass } from '../domain/ach/return-rates.ts';
+import type { MembershipEventType } from '../domain/memberships/membership-event.ts';
 import type { Path } from '../domain/paths.ts';
 import type { RunProcess } from '../domain/runs.ts';
 import type { Rail } from '../domain/subscription.ts';
 import type { VerdictName } from '../domain/verdict.ts';
+import type { EventOutcome, EventStream } from './inbox.ts';
 import type { Payment } from './services.ts';
 
 /** What the processor said to a charge: a payment's status, nothing at all, or that it takes none now. */
 export type AttemptResult = Payment['status'] | 'UNKNOWN' | 'NOT_TAKEN';
+
+/** Stored in the inbox, dropped because it is not for us, or kept for somebody to look at. */
+export type RecordFate = 'stored' | 'other-type' | 'not-owned' | 'quarantined';
 
 export interface QueueDepth {
   readonly queue: string;
@@ -23,6 +29,14 @@ export interface Metrics {
   processorBreaker(state: 'open' | 'closed'): void;
   runStopped(process: RunProcess): void;
   runFinished(process: RunProcess, seconds: number): void;
+  /** What came of a membership event. One that comes again counts once. */
+  membershipApplied(type: MembershipEventType, result: EventOutcome['result'], reason: string): void;
+  /** How much of what is debited comes back. Null: too few debits to tell. */
+  achReturnRate(returnClass: ReturnClass, rate: number | null): void;
+  /** What became of a record of a stream. */
+  streamRecord(stream: EventStream, fate: RecordFate): void;
+  /** How far reading a shard is behind what arrives. Null: it is no longer read here. */
+  streamLag(stream: EventStream, shardId: string, lagMs: number | null): void;
   /** How to learn the depths; asked at each scrape. */
   onQueueDepth(read: () => Promise<readonly QueueDepth[]>): void;
   text(): Promise<string>;

@@ -6,8 +6,10 @@ import type { Cents } from '../domain/money.ts';
 import type { RunId } from '../domain/runs.ts';
 import type { Process, Rail, SubscriptionId, UserId } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
+import type { AchMeters } from './ach-meters.ts';
 import type { AchWatches } from './ach-watches.ts';
 import type { RecordRef } from './runs.ts';
+import type { StaleReturns } from './stale-returns.ts';
 import type { PageKey } from './subscriptions.ts';
 import type { Write } from './transaction.ts';
 
@@ -95,22 +97,27 @@ export interface PipelineStore {
   settleEntry(state: RecordState, entry: AchEntry, outcome: AchOutcome): StateChange;
   /** No ACH debit to this account again until the member gives a new one. */
   blockAccount(accountId: string, returnCode: string): Write;
+  /** The same where no record changes along with it. */
+  saveBlock(accountId: string, returnCode: string): Promise<void>;
   /** Every attempt on a record, also those of long ago. Consistent. */
   attemptsOn(subscriptionId: SubscriptionId): Promise<AttemptRecord[]>;
   /** The records whose ACH entry waits for the bank's word. */
   readonly watches: AchWatches;
+  readonly meters: AchMeters;
+  readonly staleReturns: StaleReturns;
   /** The janitor asked in vain; the state says when it asks next. */
   askAgainLater(state: RecordState): Promise<void>;
   /** Attempts that are open and due to be asked about. Eventually consistent: look again under the lock. */
   openAttempts(asOf: Instant, key: PageKey | null): Promise<OpenAttemptPage>;
   judge(verdict: Verdict): Write;
+  /** A verdict that goes along with no change. Leaves alone what somebody else has found meanwhile. */
   saveVerdict(verdict: Verdict): Promise<void>;
-  /** For whoever does not hold the lock: leaves alone what somebody who did has found. */
-  saveProvisional(verdict: Verdict): Promise<void>;
-  /** Saves the verdict and counts it against the run, once however often it is asked for. */
+  /** Counts the record against the run and saves the verdict that says so. */
   hold(runId: RunId, verdict: Verdict): Promise<void>;
   /** The member wishes to be charged on resuming. False when that is known. */
   rememberResume(record: RecordRef, at: Instant): Promise<boolean>;
+  /** The same, for whoever flags the record just now. */
+  noteResume(record: RecordRef, at: Instant): Write;
   /** The member's wish to be charged on resuming was fulfilled or has gone. */
   forgetResume(subscriptionId: SubscriptionId): Promise<void>;
 }

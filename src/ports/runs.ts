@@ -71,6 +71,12 @@ export interface Run extends RunPosition {
   readonly forecast: Forecast | null;
 }
 
+export interface RunningRuns {
+  readonly runs: readonly Run[];
+  /** Items that cannot be read. They are reported and do not hide the others. */
+  readonly unreadable: readonly Error[];
+}
+
 export interface RunStore {
   /** False when the run exists: then it goes on from where it stands. */
   start(run: Run): Promise<boolean>;
@@ -78,7 +84,7 @@ export interface RunStore {
   /** Newest first. */
   list(limit: number): Promise<Run[]>;
   /** Every run that is under way. Eventually consistent. */
-  running(): Promise<Run[]>;
+  running(): Promise<RunningRuns>;
   /** Since when runs have been started here: earlier ticks were not missed. */
   since(now: Instant): Promise<Instant>;
   /** False when the run does not stand at `from` any more: somebody else took that page. */

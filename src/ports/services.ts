@@ -10,6 +10,8 @@ import type { Rail, UserId } from '../domain/subscription.ts';
 export interface UserService {
   /** Null: no such user. */
   get(userId: UserId): Promise<UserFacts | null>;
+  /** Repeatable. False: no such user. */
+  ban(userId: UserId, reason: string): Promise<boolean>;
 }
 
 export interface PrimaryAccount {

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
+import { DynamoAttendance } from '../adapters/dynamodb/attendance.ts';
 import { BatchReader } from '../adapters/dynamodb/batch-reader.ts';
+import { BatchWriter } from '../adapters/dynamodb/batch-writer.ts';
+import { DynamoCheckpoints } from '../adapters/dynamodb/checkpoints.ts';
 import { createDynamoClient } from '../adapters/dynamodb/client.ts';
 import { DynamoFreezes } from '../adapters/dynamodb/freezes.ts';
+import { DynamoInbox } from '../adapters/dynamodb/inbox.ts';
 import { DynamoPipeline } from '../adapters/dynamodb/pipeline.ts';
+import { DynamoQuarantine } from '../adapters/dynamodb/quarantine.ts';
 import { DynamoRequests } from '../adapters/dynamodb/requests.ts';
 import { DynamoRuns } from '../adapters/dynamodb/runs.ts';
 import { DynamoSubscriptions } from '../adapters/dynamodb/subscriptions.ts';
@@ -11,8 +16,11 @@ import { Transactor } from '../adapters/dynamodb/transaction.ts';
 import { createLockClient } from '../adapters/lock/lock-client.ts';
 import { systemTimer } from '../adapters/system-timer.ts';
 import type * as sections from '../config/sections.ts';
+import type { Attendance } from '../ports/attendance.ts';
+import type { Checkpoints } from '../ports/checkpoints.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FreezeStore } from '../ports/freezes.ts';
+import type { Inbox, Quarantine } from '../ports/inbox.ts';
 import type { LockClient } from '../ports/lock.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
 import type { RequestStore } from '../ports/requests.ts';
@@ -32,6 +40,10 @@ export interface Stores {
   readonly runs: RunStore;
   readonly requests: RequestStore;
   readonly freezes: FreezeStore;
+  readonly inbox: Inbox;
+  readonly quarantine: Quarantine;
+  readonly checkpoints: Checkpoints;
+  readonly attendance: Attendance;
   readonly locks: LockClient;
   /** Releases the locks that are held. */
   close(): Promise<void>;
@@ -46,6 +58,7 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
   const timer = systemTimer;
   const table = dynamodb.PIPELINE_TABLE;
   const reader = new BatchReader({ client, table, timer, random });
+  const writer = new BatchWriter({ client, table, timer, random });
   const transactor = new Transactor({ client, locksTable: dynamodb.LOCKS_TABLE, timer, random });
   const locks = createLockClient({
     client,
@@ -68,6 +81,10 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
     runs: new DynamoRuns({ client, table, reader }),
     requests: new DynamoRequests({ client, table }),
     freezes: new DynamoFreezes({ client, table }),
+    inbox: new DynamoInbox({ client, table, reader, writer, transactor, ids: randomUUID }),
+    quarantine: new DynamoQuarantine({ client, table, reader, transactor, ids: randomUUID }),
+    checkpoints: new DynamoCheckpoints({ client, table, transactor, ids: randomUUID }),
+    attendance: new DynamoAttendance({ client, table }),
     locks,
     async close() {
       await locks.close();

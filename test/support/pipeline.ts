@@ -59,6 +59,8 @@ export interface Pipeline {
     readonly env?: Readonly<Record<string, string>>;
   }): Promise<RunningProcess>;
   scheduler(): Promise<RunningProcess>;
+  /** Every process so far. */
+  started(): readonly RunningProcess[];
   /** Members with a record each that is due. */
   members(count: number, settings?: object, fields?: Partial<Subscription>): Promise<StoredSubscription[]>;
   start(process: RunProcess, tick?: Instant): Promise<Run>;
@@ -130,6 +132,7 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
       await eventually('the scheduler is up', () => running.output().includes('scheduler is up'));
       return running;
     },
+    started: () => started,
     async members(count, settings = {}, fields = {}) {
       const made: StoredSubscription[] = [];
       while (made.length < count) {

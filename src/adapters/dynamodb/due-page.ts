@@ -27,14 +27,21 @@ export async function duePage<T>(
     ExpressionAttributeValues: { ':part': { S: part }, ':now': { S: sortableText(asOf) } },
     Limit: PAGE_SIZE,
   }));
+  return { ...readEach(page.items, read), nextKey: page.nextKey };
+}
+
+export function readEach<T>(
+  rows: readonly RawItem[],
+  read: (item: RawItem) => T,
+): { readonly found: T[]; readonly unreadable: Error[] } {
   const found: T[] = [];
   const unreadable: Error[] = [];
-  for (const item of page.items) {
+  for (const item of rows) {
     try {
       found.push(read(item));
     } catch (error) {
       unreadable.push(error as Error);
     }
   }
-  return { found, unreadable, nextKey: page.nextKey };
+  return { found, unreadable };
 }

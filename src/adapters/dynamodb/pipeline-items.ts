@@ -42,7 +42,10 @@ export const keys = {
   runGuard: (runId: RunId) => ({ pk: `RUN#${runId}`, sk: 'GUARD' }),
   schedule: { pk: 'SCHEDULE', sk: 'SINCE' },
   resume: (id: SubscriptionId) => ({ pk: `SUB#${id}`, sk: 'RESUME' }),
+  /** There while a membership event waits to be applied. */
   membership: (userId: UserId) => ({ pk: `USER#${userId}`, sk: 'MEMBERSHIP' }),
+  /** Membership events that wait for somebody. */
+  quarantined: (userId: UserId) => ({ pk: `USER#${userId}`, sk: 'QUARANTINED' }),
 } as const;
 
 export type FreezeAction = 'frozen' | 'lifted';
@@ -115,6 +118,7 @@ const verdict = z.object({
   until: instant.nullable(),
   plan: z.object({ plan: z.enum(PLANS), reason: z.string() }).nullable(),
   heldIn: z.int().nullable(),
+  detail: z.string().nullable(),
 }) satisfies z.ZodType<Verdict>;
 
 const freeze = z.object({
@@ -155,7 +159,6 @@ const runGuard = z.object({ doubtful: z.int() });
 const schedule = z.object({ since: instant });
 const resume = z.object({ userId, subscriptionId });
 const achBlock = z.object({ returnCode: z.string() });
-const membership = z.object({ unapplied: z.int(), quarantined: z.int() });
 
 export interface StateContent {
   readonly revision: number;
@@ -225,7 +228,6 @@ export const items = {
     write: (accountId: string, returnCode: string): RawItem =>
       write(achBlock, { returnCode }, keys.achBlock(accountId)),
   },
-  membership: { read: (item: RawItem) => read(membership, item) },
 } as const;
 
 function orderOf({ scope, userId: id, ...order }: z.output<typeof freeze>): FreezeOrder {

@@ -26,6 +26,7 @@ import type {
 import type { RecordRef } from '../../ports/runs.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Write } from '../../ports/transaction.ts';
+import { DynamoAchMeters } from './ach-meters.ts';
 import { DynamoAchWatches } from './ach-watches.ts';
 import type { BatchReader } from './batch-reader.ts';
 import type { Condition } from './conditions.ts';
@@ -36,6 +37,7 @@ import type { StateContent } from './pipeline-items.ts';
 import { items, keys } from './pipeline-items.ts';
 import { queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
+import { DynamoStaleReturns } from './stale-returns.ts';
 import { asWrite, unconditional } from './transaction.ts';
 
 export interface PipelineOptions {
@@ -63,11 +65,15 @@ function openAttempt({ open }: ReadState): Attempt {
 
 export class DynamoPipeline implements PipelineStore {
   readonly watches: DynamoAchWatches;
+  readonly meters: DynamoAchMeters;
+  readonly staleReturns: DynamoStaleReturns;
   private readonly options: PipelineOptions;
 
   constructor(options: PipelineOptions) {
     this.options = options;
     this.watches = new DynamoAchWatches(options);
+    this.meters = new DynamoAchMeters(options);
+    this.staleReturns = new DynamoStaleReturns(options);
   }
 
   async readBackground({
@@ -80,9 +86,10 @@ export class DynamoPipeline implements PipelineStore {
     const freezeKeys = [...everybody, keys.freeze({ scope: 'user', userId })];
     const stateKey = keys.state(subscriptionId);
     const verdictKey = keys.verdict(subscriptionId, triggerId);
-    const membershipKey = keys.membership(userId);
+    const flagKey = keys.membership(userId);
+    const quarantinedKey = keys.quarantined(userId);
     const blockKey = accountId === null ? null : keys.achBlock(accountId);
-    const wanted = [...freezeKeys, stateKey, verdictKey, membershipKey];
+    const wanted = [...freezeKeys, stateKey, verdictKey, flagKey, quarantinedKey];
     const found = await this.options.reader.get(blockKey === null ? wanted : [...wanted, blockKey]);
     const item = ({ pk, sk }: PipelineKey): RawItem | undefined =>
       found.find((one) => one['pk']?.S === pk && one['sk']?.S === sk);
@@ -102,7 +109,7 @@ export class DynamoPipeline implements PipelineStore {
         return [{ scope: target.scope, until }];
       }),
       achBlock: block === undefined ? null : items.achBlock.read(block).returnCode,
-      membershipEvent: membershipEvent(item(membershipKey)),
+      membershipEvent: membershipEvent(item(flagKey), item(quarantinedKey)),
       verdict: verdict === undefined ? null : items.verdict.read(verdict),
     };
   }
@@ -147,6 +154,11 @@ export class DynamoPipeline implements PipelineStore {
     return this.putAlways(items.achBlock.write(accountId, returnCode));
   }
 
+  async saveBlock(accountId: string, returnCode: string): Promise<void> {
+    const Item = items.achBlock.write(accountId, returnCode);
+    await this.options.client.send(new PutItemCommand({ TableName: this.options.table, Item }));
+  }
+
   async attemptsOn(subscriptionId: SubscriptionId): Promise<AttemptRecord[]> {
     const { pk } = keys.state(subscriptionId);
     const found = await queryToTheEnd(this.options.client, {
@@ -185,20 +197,16 @@ export class DynamoPipeline implements PipelineStore {
     return this.putAlways(items.verdict.write(verdict));
   }
 
+  /** Alone it is not fenced, so it must not take the place of what somebody who held the lock later has found. */
   async saveVerdict(verdict: Verdict): Promise<void> {
-    await this.options.client.send(
-      new PutItemCommand({ TableName: this.options.table, Item: items.verdict.write(verdict) }),
-    );
-  }
-
-  async saveProvisional(verdict: Verdict): Promise<void> {
     await this.saveIf(notJudged, verdict);
   }
 
-  /** Not one transaction: many members counted at once would conflict over the counter, and a count too low by one that
-   * a crash left out does no harm. */
+  /**
+   * Not one transaction, because many members counted at once would conflict over the counter. It is counted first: a
+   * crash in between counts somebody twice, and a run that stops too early harms nobody.
+   */
   async hold(runId: RunId, verdict: Verdict): Promise<void> {
-    if (!(await this.saveIf(notHeld, verdict))) return;
     await this.options.client.send(
       new UpdateItemCommand({
         TableName: this.options.table,
@@ -207,12 +215,17 @@ export class DynamoPipeline implements PipelineStore {
         ExpressionAttributeValues: { ':one': { N: '1' } },
       }),
     );
+    await this.saveIf(notJudged, verdict);
   }
 
   rememberResume(record: RecordRef, at: Instant): Promise<boolean> {
     const Item = items.resume.write(record, at);
     const request = new PutItemCommand({ TableName: this.options.table, Item, ...rowIsNew('pk') });
     return unlessRefused(() => this.options.client.send(request));
+  }
+
+  noteResume({ userId, subscriptionId }: RecordRef, at: Instant): Write {
+    return this.putAlways(items.resume.write({ userId, subscriptionId }, at));
   }
 
   async forgetResume(subscriptionId: SubscriptionId): Promise<void> {
@@ -275,12 +288,6 @@ const notJudged: Condition = {
   },
 };
 
-/** Counted once for a run, however often the record comes up in it. */
-const notHeld: Condition = {
-  ConditionExpression: 'attribute_not_exists(pk) OR verdict IN (:locked, :failed)',
-  ExpressionAttributeValues: { ':locked': { S: 'locked' }, ':failed': { S: 'failed' } },
-};
-
 /** An attempt is resolved once. */
 const stillOpen: Condition = {
   ConditionExpression: 'attribute_type(#resolution, :null)',
@@ -294,11 +301,14 @@ const hasRevision = (revision: number): Condition => ({
   ExpressionAttributeValues: { ':seen': { N: String(revision) } },
 });
 
-function membershipEvent(item: RawItem | undefined): Facts['membershipEvent'] {
-  if (item === undefined) return null;
-  const { unapplied, quarantined } = items.membership.read(item);
-  if (unapplied > 0) return 'unapplied';
-  return quarantined > 0 ? 'quarantined' : null;
+/** An event that waits says more than one that somebody has to look at: nobody collects before it is applied. */
+function membershipEvent(
+  flag: RawItem | undefined,
+  quarantined: RawItem | undefined,
+): Facts['membershipEvent'] {
+  if (flag !== undefined) return 'unapplied';
+  // The item stays when the last event has gone; its set does not.
+  return quarantined?.['ids'] === undefined ? null : 'quarantined';
 }
 
 /** Dated by its opening: that is when the day's limit was used up. */

@@ -6,11 +6,12 @@ import type { RunId } from '../../domain/runs.ts';
 import { parseRunId } from '../../domain/runs.ts';
 import type { SubscriptionId } from '../../domain/subscription.ts';
 import type { Verdict } from '../../domain/verdict.ts';
-import type { RecordRef, Run, RunPosition, RunStore } from '../../ports/runs.ts';
+import type { RecordRef, Run, RunPosition, RunStore, RunningRuns } from '../../ports/runs.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { BatchReader } from './batch-reader.ts';
 import type { Condition } from './conditions.ts';
 import { rowIsNew, unlessRefused } from './conditions.ts';
+import { readEach } from './due-page.ts';
 import { pageOfParts } from './list-parts.ts';
 import { DUE_LIST_INDEX, RESUMES, RUNNING_RUNS, TRIGGER_INDEX, items, keys } from './pipeline-items.ts';
 import type { RawItem } from './raw-item.ts';
@@ -60,15 +61,18 @@ export class DynamoRuns implements RunStore {
     return Items.map((item) => items.run.read(item));
   }
 
-  async running(): Promise<Run[]> {
+  async running(): Promise<RunningRuns> {
     const runs: Run[] = [];
+    const unreadable: Error[] = [];
     let key: PageKey | null = null;
     do {
       const page = await this.listed(RUNNING_RUNS, key);
-      runs.push(...page.items.map((item) => items.run.read(item)));
+      const read = readEach(page.items, (item) => items.run.read(item));
+      runs.push(...read.found);
+      unreadable.push(...read.unreadable);
       key = page.nextKey;
     } while (key !== null);
-    return runs;
+    return { runs, unreadable };
   }
 
   async since(now: Instant): Promise<Instant> {

@@ -90,7 +90,11 @@ function readField<K extends keyof Subscription>(item: RawItem, name: K): Subscr
     return codec.read(item[attribute]);
   } catch (error) {
     const key = keyText(item, 'user_id', 'billing_date', 'last_run_date');
-    const row = { userId: item['user_id']?.S ?? '?', subscriptionId: item['subscription_id']?.S ?? key };
+    const row = {
+      userId: item['user_id']?.S ?? '?',
+      subscriptionId: item['subscription_id']?.S ?? key,
+      attribute,
+    };
     throw new MalformedRowError(`row ${key}: ${attribute} ${(error as Error).message}`, row, {
       cause: error,
     });

@@ -5,6 +5,7 @@ import { ReasonLabels } from './reason-label.ts';
 
 /** Redis that is away keeps a question waiting for ever; a scrape gives up after ten seconds and loses everything. */
 const QUEUE_DEPTH_LIMIT_MS = 2_000;
+const MS_PER_SECOND = 1_000;
 /** A run takes seconds on a laptop and hours over millions of members. */
 const RUN_SECONDS = [1, 5, 15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400];
 
@@ -49,6 +50,30 @@ export function createMetrics(): Metrics {
     buckets: RUN_SECONDS,
     registers,
   });
+  const memberships = new Counter({
+    name: 'collections_membership_events_total',
+    help: 'Membership events, by what came of them',
+    labelNames: ['type', 'result', 'reason'],
+    registers,
+  });
+  const returnRates = new Gauge({
+    name: 'collections_ach_return_rate',
+    help: 'Share of the ACH debits of 60 days that came back, once there are enough to tell',
+    labelNames: ['class'],
+    registers,
+  });
+  const streamRecords = new Counter({
+    name: 'collections_stream_records_total',
+    help: 'Records read from a stream, by what became of them',
+    labelNames: ['stream', 'fate'],
+    registers,
+  });
+  const streamLag = new Gauge({
+    name: 'collections_stream_lag_seconds',
+    help: 'How far reading a shard is behind what arrives',
+    labelNames: ['stream', 'shard'],
+    registers,
+  });
   const queueJobs = queueGauge(registry);
   const reasons = new ReasonLabels();
 
@@ -59,6 +84,17 @@ export function createMetrics(): Metrics {
     processorBreaker: (state) => breaker.set(state === 'open' ? 1 : 0),
     runStopped: (process) => runsStopped.inc({ process }),
     runFinished: (process, seconds) => runDuration.observe({ process }, seconds),
+    membershipApplied: (type, result, reason) =>
+      memberships.inc({ type, result, reason: reasons.label(reason) }),
+    achReturnRate(name, rate) {
+      if (rate === null) returnRates.remove({ class: name });
+      else returnRates.set({ class: name }, rate);
+    },
+    streamRecord: (stream, fate) => streamRecords.inc({ stream, fate }),
+    streamLag: (stream, shard, lagMs) =>
+      lagMs === null
+        ? streamLag.remove({ stream, shard })
+        : streamLag.set({ stream, shard }, lagMs / MS_PER_SECOND),
     onQueueDepth: queueJobs.readWith,
     text: () => registry.metrics(),
     contentType: registry.contentType,

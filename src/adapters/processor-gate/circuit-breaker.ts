@@ -25,6 +25,13 @@ export class CircuitBreaker {
     this.options = options;
   }
 
+  /** As `admit`, without going to look. */
+  waitMs(): number | null {
+    if (this.openUntilMs === null) return null;
+    const leftMs = this.openUntilMs - this.options.timer.elapsedMs();
+    return leftMs > 0 ? leftMs : null;
+  }
+
   /** Null: go ahead. Otherwise in how many milliseconds to ask again. */
   admit(): number | null {
     if (this.openUntilMs === null) return null;

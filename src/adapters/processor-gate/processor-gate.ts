@@ -5,9 +5,11 @@ import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
 /** Who would wait longer than this before the intent comes again later, and leaves the user's lock to others. */
-const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 1_000;
 /** An attempt under way waits for its turn. Its place is reserved, so this is a bound and not a habit. */
 const LONG_PATIENCE_MS = 30_000;
+
+const REDIS_MS = 2_000;
 
 export interface GateOptions {
   readonly breaker: CircuitBreaker;
@@ -21,6 +23,14 @@ export class SharedProcessorGate implements ProcessorGate {
 
   constructor(options: GateOptions) {
     this.options = options;
+  }
+
+  async glance(): Promise<void> {
+    const { breaker, bucket } = this.options;
+    const downMs = breaker.waitMs();
+    if (downMs !== null) throw new ProcessorDownError(Math.ceil(downMs));
+    const waitMs = bucket === null ? 0 : await this.soon(bucket.waitMs());
+    if (waitMs > PATIENCE_MS) throw new ProcessorBusyError(waitMs - PATIENCE_MS);
   }
 
   async enter(signal: AbortSignal): Promise<void> {
@@ -37,8 +47,22 @@ export class SharedProcessorGate implements ProcessorGate {
   private async wait(patienceMs: number, signal: AbortSignal): Promise<void> {
     const { bucket, timer } = this.options;
     if (bucket === null) return;
-    const { granted, waitMs } = await bucket.take(patienceMs);
+    const { granted, waitMs } = await this.soon(bucket.take(patienceMs));
     if (!granted) throw new ProcessorBusyError(waitMs);
     if (waitMs > 0) await timer.sleep(waitMs, signal);
+  }
+
+  /** A Redis that is away must not keep a user locked. */
+  private async soon<T>(answer: Promise<T>): Promise<T> {
+    const inTime = new AbortController();
+    const tooLate = this.options.timer.sleep(REDIS_MS, inTime.signal).then(
+      () => Promise.reject(new ProcessorBusyError(REDIS_MS)),
+      () => new Promise<never>(() => undefined),
+    );
+    try {
+      return await Promise.race([answer, tooLate]);
+    } finally {
+      inTime.abort();
+    }
   }
 }

@@ -14,6 +14,12 @@ redis.call('SET', KEYS[1], string.format('%.3f', turn + tonumber(ARGV[1])), 'PX'
 return {1, math.ceil(wait)}
 `;
 
+const LOOK = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+return math.max(0, math.ceil(tonumber(redis.call('GET', KEYS[1]) or '0') - now))
+`;
+
 export interface TokenBucketOptions {
   readonly redis: Redis;
   readonly key: string;
@@ -32,6 +38,12 @@ export class TokenBucket {
 
   constructor(options: TokenBucketOptions) {
     this.options = options;
+  }
+
+  /** How long whoever asked now would have to wait. */
+  async waitMs(): Promise<number> {
+    const { redis, key } = this.options;
+    return (await redis.eval(LOOK, 1, key)) as number;
   }
 
   async take(patienceMs: number): Promise<Turn> {

@@ -22,6 +22,8 @@ const foundPayment = payment.extend({
 
 /** When the processor does not say how long to wait. */
 const RETRY_AFTER_MS = 1_000;
+/** Longer than this nobody believes a header. */
+const LONGEST_RETRY_AFTER_MS = 300_000;
 
 export class HttpProcessor implements Processor {
   private readonly http: HttpService;
@@ -83,5 +85,7 @@ const paymentOf = (found: z.infer<typeof payment>): Payment => ({
 
 function retryAfterMs(headers: Headers): number {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : RETRY_AFTER_MS;
+  return Number.isFinite(seconds) && seconds >= 0
+    ? Math.min(seconds * 1_000, LONGEST_RETRY_AFTER_MS)
+    : RETRY_AFTER_MS;
 }

@@ -5,6 +5,8 @@ import type { RecordCase, Rule } from '../user-case.ts';
 import type { Finding } from '../violation.ts';
 
 const OPEN: readonly string[] = ['SCHEDULED', 'PAUSED'];
+/** A charge that was under way when the account was closed is still written down: nothing follows it. */
+const CLOSED = 'account-closed';
 
 /** A member is billed for every period once: after the newest one tried there is one to come, and none is missing. */
 export const everyChainGoesOn: Rule = function* ({ records }): Generator<Finding> {
@@ -12,7 +14,7 @@ export const everyChainGoesOn: Rule = function* ({ records }): Generator<Finding
     .flatMap(({ row }) => row ?? [])
     .sort((a, b) => byInstant(a.billingDate, b.billingDate));
   const last = chain.at(-1);
-  if (last === undefined || last.status === 'CANCELLED') return;
+  if (last === undefined || last.status === 'CANCELLED' || last.updatedEvent === CLOSED) return;
   const tried = chain.findLastIndex(({ attempted }) => attempted);
   const [next, ...more] = chain.slice(tried + 1).filter(({ status }) => OPEN.includes(status));
   const newest = (chain[tried] ?? last).subscriptionId;

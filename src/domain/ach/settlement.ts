@@ -29,6 +29,9 @@ export interface AchEntry {
  */
 const UNCERTAIN_BANKING_DAYS = 3;
 
+/** Until so long after it was paid an entry may come back: a consumer has sixty days to say that it was not authorized. */
+export const RETURNABLE_DAYS = 60;
+
 /** When to ask for the first time what became of an entry: the third banking day after it was sent is over. */
 export const firstLook = (sentAt: Instant): Instant =>
   endOf(addBankingDays(bankDateOf(sentAt), UNCERTAIN_BANKING_DAYS));

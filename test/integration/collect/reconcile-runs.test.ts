@@ -70,6 +70,6 @@ describe('the reconciler', () => {
     for (let day = 1; day <= 30; day += 1) {
       await drive(dependencies, await startRun(dependencies, 'stale', plusMs(plusDays(first, day), 1_000)));
     }
-    expect((await dependencies.runs.running()).map(({ runId }) => runId)).toEqual([old.runId]);
+    expect((await dependencies.runs.running()).runs.map(({ runId }) => runId)).toEqual([old.runId]);
   });
 });

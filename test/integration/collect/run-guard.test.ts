@@ -5,6 +5,7 @@ import { reportOf } from '../../../src/app/run-report.ts';
 import { owns } from '../../../src/domain/ownership.ts';
 import type { RecordRef } from '../../../src/ports/runs.ts';
 import { drive, inProcess } from '../../support/in-process-run.ts';
+import { fail, injectFaults, throttled } from '../../support/dynamo-faults.ts';
 import { debitsOf } from '../../support/debits.ts';
 import { at } from '../../support/records.ts';
 import type { World } from '../../support/world.ts';
@@ -73,6 +74,21 @@ describe('members who are said to be gone', () => {
     expect(await dependencies.runs.doubtful(runId)).toBe(1);
     expect(await collect(2)).toMatchObject({ verdict: 'cancelled' });
     expect(await collect(2)).toMatchObject({ verdict: 'cancelled' });
+    expect(await dependencies.runs.doubtful(runId)).toBe(1);
+  });
+
+  it('are counted also when the counter could not be written at first', async () => {
+    const [banned] = await members(1, { status: 'BANNED' });
+    const dependencies = inProcess(here);
+    const { runId } = await startRun(dependencies, 'scheduled', TICK);
+    const faults = injectFaults(here.store.client);
+    const isCounter = (input: Record<string, unknown>) =>
+      String(input['UpdateExpression']).includes('doubtful');
+    faults.script('UpdateItemCommand', fail(throttled()), { when: isCounter });
+    const collect = () => here.collect('INITIAL', banned!, runId, { runId, pass: 1 });
+    await expect(collect()).rejects.toThrow();
+    faults.remove();
+    expect(await collect()).toMatchObject({ verdict: 'held' });
     expect(await dependencies.runs.doubtful(runId)).toBe(1);
   });
 

@@ -4,7 +4,7 @@ import { plusMs } from '../../../src/domain/instant.ts';
 import { debitsOf } from '../../support/debits.ts';
 import type { Pipeline } from '../../support/pipeline.ts';
 import { TICK, pipeline } from '../../support/pipeline.ts';
-import { eventually } from '../../support/processes.ts';
+import { closedPort, eventually } from '../../support/processes.ts';
 
 let system: Pipeline;
 
@@ -42,6 +42,16 @@ describe('a worker that is asked to stop in the middle of a run', () => {
     expect(await debitsOf(system.here, records)).toEqual(records.map(() => 1));
     expect(await other.stop()).toBe(0);
   }, 120_000);
+
+  it('leaves also when Redis was away from its start', async () => {
+    const port = await closedPort();
+    const starting = system.worker({ env: { REDIS_URL: `redis://127.0.0.1:${port}` } });
+    starting.catch(() => undefined);
+    const lost = await eventually('it has begun', () =>
+      system.started().find(({ output }) => output().includes('ECONNREFUSED')),
+    );
+    expect(await lost.stop()).toBe(0);
+  }, 60_000);
 
   it('leaves within thirty seconds also while Redis is away', async () => {
     await system.members(40, { answer_delay_ms: 50 });

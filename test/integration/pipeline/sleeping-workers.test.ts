@@ -14,10 +14,19 @@ beforeAll(async () => {
 afterAll(() => system.close());
 
 /** Everything that is stored about a member, as it is. */
-const everything = async ({ userId }: StoredSubscription): Promise<string> =>
+const everything = async (
+  { userId, subscriptionId }: StoredSubscription,
+  triggerId: string,
+): Promise<string> =>
   JSON.stringify([
     (await system.here.partition(userId)).map(({ row }) => row),
     await system.here.store.historyRows(userId),
+    await system.here.dependencies.pipeline.readBackground({
+      userId,
+      subscriptionId,
+      triggerId,
+      accountId: null,
+    }),
   ]);
 
 /** The times of day of two tests must differ: a run is its process and its tick. */
@@ -37,14 +46,14 @@ describe.each([
     const other = await system.worker();
     const { report } = await system.over(runId);
     expect(report).toMatchObject({ records: 1, byVerdict: { collected: { count: 1 } } });
-    const before = await everything(record!);
+    const before = await everything(record!, runId);
 
     sleeper.signal('SIGCONT');
     await eventually('the sleeper finds out', () => /lock-lost|lease-too-short/.test(sleeper.output()));
     expect(await sleeper.stop()).toBe(0);
     expect(await other.stop()).toBe(0);
 
-    expect(await everything(record!)).toBe(before);
+    expect(await everything(record!, runId)).toBe(before);
     expect(await debitsOf(system.here, [record!])).toEqual([1]);
     expect(await system.audit()).toEqual([]);
   }, 120_000);

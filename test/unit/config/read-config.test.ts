@@ -77,6 +77,17 @@ describe('configuration', () => {
     expect(read({ OWNED_USERS: text }).ownership.OWNED_USERS).toEqual(owned);
   });
 
+  it('reads prices in cents', () => {
+    expect(read({}).tiers).toEqual({
+      Base: { v0: { MONTHLY: 499, YEARLY: 3999 } },
+      Plus: { v1: { MONTHLY: 999 } },
+    });
+    expect(read({ TIERS: '{"Gold":{"v2":{"YEARLY":"100"}}}' }).tiers).toEqual({
+      Gold: { v2: { YEARLY: 10_000 } },
+    });
+    expect(read({ DD_AGENT_HOST: '10.0.0.7' }).datadog.DD_AGENT_HOST).toBe('10.0.0.7');
+  });
+
   it('takes an empty value for one that is not set', () => {
     expect(read({ BILLING_TABLE: '', CLOCK_URL: '' }).dynamodb.BILLING_TABLE).toBe('billing-activity');
   });
@@ -116,6 +127,11 @@ describe('configuration', () => {
     ['METRICS_PORT', '65536', 'at most 65535'],
     ['FORECAST_RATE_PER_S', '0', 'at least 1'],
     ['USER_SERVICE_REGION', 'virginia', 'us-east-1'],
+    ['TIERS', '{', 'prices by tier, version and term'],
+    ['TIERS', '{"Base":{"MONTHLY":"4.99"}}', 'prices by tier, version and term'],
+    ['TIERS', '{"Base":{"v0":{"WEEKLY":"4.99"}}}', 'prices by tier, version and term'],
+    ['TIERS', '{"Base":{"v0":{"MONTHLY":4.99}}}', 'prices by tier, version and term'],
+    ['DD_AGENT_HOST', 'http://agent', 'a host name'],
   ])('refuses %s=%s and says what is allowed', (name, value, allowed) => {
     const message = complaint({ [name]: value });
     expect(message).toContain(name);

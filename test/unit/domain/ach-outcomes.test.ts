@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plusDays, plusNanos } from '../../../src/domain/instant.ts';
-import { achCompleted, achReturned } from '../../../src/domain/outcomes.ts';
+import { achCompleted, achReturned, chargedBack, refunded } from '../../../src/domain/outcomes.ts';
 import type { Subscription } from '../../../src/domain/subscription.ts';
 import { isLegal, isTerminal } from '../../../src/domain/transitions.ts';
 import { subscriptions } from '../../support/arbitraries.ts';
@@ -68,10 +68,49 @@ describe('an entry that was returned', () => {
     expect(achReturned(justInside, insufficient, POLICY, NOW)).toMatchObject({ billingStatus: 'ERROR' });
   });
 
+  it('more than sixty days after it was paid opens nothing again, however long debts are kept', () => {
+    const keepsLong = { oldSubscriptionDays: 365 };
+    const paid = (daysAgo: number) =>
+      sent({
+        billingStatus: 'COMPLETED',
+        billingDate: plusDays(NOW, -80),
+        completionDate: plusDays(NOW, -daysAgo),
+      });
+    expect(achReturned(paid(60), insufficient, keepsLong, NOW)).toMatchObject({ billingStatus: 'ERROR' });
+    expect(achReturned(paid(61), insufficient, keepsLong, NOW)).toMatchObject({
+      billingStatus: 'STALE',
+      completionDate: NOW,
+    });
+  });
+
   it('says so where the processor gives no code', () => {
     const text = (message: string | null): string =>
       achReturned(sent(), { returnCode: null, message }, POLICY, NOW).usioError;
     expect([text(null), text('no reason given')]).toEqual(['returned', 'returned: no reason given']);
+  });
+});
+
+describe('money that went back otherwise', () => {
+  const paid = sent({ billingStatus: 'COMPLETED', completionDate: plusDays(NOW, -3) });
+
+  it('by a refund ends the record and changes nothing else', () => {
+    expect(refunded(paid, NOW)).toEqual({ ...paid, billingStatus: 'REFUNDED', completionDate: NOW });
+    expect(refunded(sent({ process: null }), NOW).process).toBe('NOT_IDENTIFIED');
+  });
+
+  it('by a charge-back opens the record again, with what the bank says', () => {
+    expect(chargedBack(paid, { code: null, message: null })).toEqual({
+      ...paid,
+      billingStatus: 'ERROR',
+      completionDate: null,
+      usioError: 'charged back',
+    });
+    expect(chargedBack(paid, { code: 'R10', message: 'not authorized' }).usioError).toBe(
+      'R10: not authorized',
+    );
+    expect(chargedBack(sent({ process: null }), { code: null, message: null }).process).toBe(
+      'NOT_IDENTIFIED',
+    );
   });
 });
 

@@ -19,6 +19,7 @@ describe('the metrics', () => {
     metrics.lockBusy('WEBHOOK');
     metrics.runStopped('retry');
     metrics.runFinished('scheduled', 42);
+    metrics.membershipApplied('UNPAUSE', 'no-op', 'nothing-paused');
     const lines = await ours(metrics);
     for (const line of [
       'collections_verdicts_total{path="INITIAL",verdict="collected",reason="PINLESS"} 2',
@@ -26,6 +27,7 @@ describe('the metrics', () => {
       'collections_attempts_total{rail="ACH",result="ACHSENT"} 1',
       'collections_attempts_total{rail="PINLESS",result="UNKNOWN"} 1',
       'collections_lock_busy_total{path="WEBHOOK"} 1',
+      'collections_membership_events_total{type="UNPAUSE",result="no-op",reason="nothing-paused"} 1',
       'collections_runs_stopped_total{process="retry"} 1',
       'collections_run_duration_seconds_count{process="scheduled"} 1',
       'collections_run_duration_seconds_sum{process="scheduled"} 42',
@@ -43,6 +45,16 @@ describe('the metrics', () => {
     expect(await open()).toEqual(['collections_processor_breaker_open 1']);
     metrics.processorBreaker('closed');
     expect(await open()).toEqual(['collections_processor_breaker_open 0']);
+  });
+
+  it('show a return rate as long as there is one', async () => {
+    const metrics = createMetrics();
+    const rates = async () => (await ours(metrics)).filter((line) => line.includes('return_rate'));
+    metrics.achReturnRate('unauthorized', 0.0055);
+    metrics.achReturnRate('overall', null);
+    expect(await rates()).toEqual(['collections_ach_return_rate{class="unauthorized"} 0.0055']);
+    metrics.achReturnRate('unauthorized', null);
+    expect(await rates()).toEqual([]);
   });
 
   it('hold those of the process, and share nothing with another set', async () => {

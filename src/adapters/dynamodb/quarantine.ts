@@ -1,0 +1,132 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type { Instant } from '../../domain/instant.ts';
+import type {
+  AppliedEvent,
+  EventOutcome,
+  EventRef,
+  InboxEvent,
+  Quarantine,
+  Quarantined,
+  QuarantinePage,
+} from '../../ports/inbox.ts';
+import type { PageKey } from '../../ports/subscriptions.ts';
+import type { BatchReader } from './batch-reader.ts';
+import { QUARANTINE_LIST, appliedPartition, inboxItems, inboxKeys, sortableSequence } from './inbox-items.ts';
+import { InboxWrites } from './inbox-writes.ts';
+import { fromPageKey, queryToTheEnd, toPageKey } from './query.ts';
+import type { DynamoWrite, Transactor } from './transaction.ts';
+
+export interface QuarantineOptions {
+  readonly client: DynamoDBClient;
+  readonly table: string;
+  readonly reader: BatchReader;
+  readonly transactor: Transactor;
+  /** Names transactions. Must never repeat. */
+  readonly ids: () => string;
+}
+
+const PAGE_SIZE = 25;
+
+const DROPPED: EventOutcome = { result: 'no-op', reason: 'dropped', changed: [] };
+
+export class DynamoQuarantine implements Quarantine {
+  private readonly options: QuarantineOptions;
+  private readonly writes: InboxWrites;
+
+  constructor(options: QuarantineOptions) {
+    this.options = options;
+    this.writes = new InboxWrites(options.table);
+  }
+
+  async list(key: PageKey | null): Promise<QuarantinePage> {
+    const { client, table, reader } = this.options;
+    const { Items = [], LastEvaluatedKey } = await client.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: 'pk = :list',
+        ExpressionAttributeValues: { ':list': { S: QUARANTINE_LIST } },
+        ConsistentRead: true,
+        Limit: PAGE_SIZE,
+        ...(key === null ? {} : { ExclusiveStartKey: fromPageKey(key) }),
+      }),
+    );
+    const listed = Items.map(inboxItems.quarantineEntry.read);
+    const found = new Map((await reader.get(listed)).map((item) => [item['pk']?.S, item]));
+    const items: Quarantined[] = [];
+    const unreadable: Error[] = [];
+    for (const { pk } of listed) {
+      try {
+        const item = found.get(pk);
+        const held = item === undefined ? null : inboxItems.quarantined.read(item);
+        if (held !== null) items.push(held);
+      } catch (error) {
+        unreadable.push(error as Error);
+      }
+    }
+    return { items, unreadable, nextKey: toPageKey(LastEvaluatedKey) };
+  }
+
+  async get(quarantineId: string): Promise<Quarantined | null> {
+    const { Item } = await this.options.client.send(
+      new GetItemCommand({
+        TableName: this.options.table,
+        Key: marshall(inboxKeys.quarantine(quarantineId)),
+        ConsistentRead: true,
+      }),
+    );
+    return Item === undefined ? null : inboxItems.quarantined.read(Item);
+  }
+
+  async release(item: Quarantined, event: InboxEvent, at: Instant): Promise<void> {
+    await this.decide(item, (changeId) => [
+      ...this.writes.decide(item, inboxItems.quarantined.writeDecided(item, 'released', { at }, changeId)),
+      this.writes.isNotDone(event),
+      this.writes.putAlways(inboxItems.event.write(event)),
+      ...(event.stream === 'users' ? [this.writes.putAlways(inboxItems.flag.write(event))] : []),
+      ...this.unmark(item),
+    ]);
+  }
+
+  async drop(
+    item: Quarantined,
+    by: { readonly who: string; readonly reason: string; readonly at: Instant },
+  ): Promise<void> {
+    const { event } = item;
+    const what = { outcome: DROPPED, at: by.at };
+    await this.decide(item, (changeId) => [
+      ...this.writes.decide(item, inboxItems.quarantined.writeDecided(item, 'dropped', by, changeId)),
+      ...(event === null ? [] : [this.writes.putAlways(inboxItems.done.write(event, 'dropped', what))]),
+      ...this.unmark(item),
+    ]);
+  }
+
+  async appliedAfter({ stream, userId, sequence }: EventRef): Promise<readonly AppliedEvent[]> {
+    const found = await queryToTheEnd(this.options.client, {
+      TableName: this.options.table,
+      KeyConditionExpression: 'pk = :applied AND sk > :sequence',
+      ExpressionAttributeValues: {
+        ':applied': { S: appliedPartition(stream, userId) },
+        ':sequence': { S: sortableSequence(sequence) },
+      },
+      ConsistentRead: true,
+    });
+    return found.map((item) => inboxItems.applied.read(item));
+  }
+
+  /** What could not be read has no user to mark. */
+  private unmark({ event, quarantineId }: Quarantined): DynamoWrite[] {
+    if (event?.stream !== 'users') return [];
+    return [this.writes.markUser(event.userId, 'DELETE', quarantineId)];
+  }
+
+  private decide(
+    { quarantineId }: Quarantined,
+    writes: (changeId: string) => readonly DynamoWrite[],
+  ): Promise<void> {
+    const token = this.options.ids();
+    const evidence = this.writes.evidence(inboxKeys.quarantine(quarantineId));
+    return this.options.transactor.commit({ authority: 'unlocked', writes: writes(token), token, evidence });
+  }
+}

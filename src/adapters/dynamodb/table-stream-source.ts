@@ -1,0 +1,163 @@
+import type {
+  DynamoDBStreamsClient,
+  GetShardIteratorCommandInput,
+  Shard as TableShard,
+} from '@aws-sdk/client-dynamodb-streams';
+import {
+  DescribeStreamCommand,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  ListStreamsCommand,
+  TrimmedDataAccessException,
+} from '@aws-sdk/client-dynamodb-streams';
+import type { Instant } from '../../domain/instant.ts';
+import { instantFromMs } from '../../domain/instant.ts';
+import type {
+  Batch,
+  ReadFrom,
+  ReadHandle,
+  Shard,
+  StreamRecord,
+  StreamSource,
+} from '../../ports/stream-source.ts';
+import { streamFailure } from '../stream-failure.ts';
+import type { RawItem } from './raw-item.ts';
+
+/** A change of a row. Null: the row was not there before, or is not there any more. */
+export interface TableChange {
+  readonly keys: RawItem;
+  readonly oldImage: RawItem | null;
+  readonly newImage: RawItem | null;
+}
+
+export interface TableStreamSourceOptions {
+  readonly client: DynamoDBStreamsClient;
+  readonly table: string;
+}
+
+/** A request that hangs must not keep the shard for ever; its lease would go on beating. */
+const REQUEST_MS = 10_000;
+
+interface Place {
+  readonly iterator: string;
+  /** Table streams know no time to begin at: what is older is left out here. They keep a day only. */
+  readonly since: Instant | null;
+}
+
+/**
+ * The changes of a table. Its shards close about every four hours and are gone after a day, each with one successor: the
+ * same tree as that of Kinesis, only faster.
+ */
+export class TableStreamSource implements StreamSource<TableChange> {
+  private readonly options: TableStreamSourceOptions;
+  private arn: string | null = null;
+
+  constructor(options: TableStreamSourceOptions) {
+    this.options = options;
+  }
+
+  async listShards(): Promise<readonly Shard[]> {
+    const StreamArn = await this.streamArn();
+    const shards: Shard[] = [];
+    let last: string | undefined;
+    do {
+      const request = new DescribeStreamCommand({ StreamArn, ExclusiveStartShardId: last });
+      const { StreamDescription } = await asked((limit) => this.options.client.send(request, limit));
+      shards.push(...(StreamDescription?.Shards ?? []).map(shardOf));
+      last = StreamDescription?.LastEvaluatedShardId;
+    } while (last !== undefined);
+    return shards;
+  }
+
+  async read(shardId: string, from: ReadFrom): Promise<ReadHandle> {
+    const since = from !== 'start' && 'timestamp' in from ? from.timestamp : null;
+    return asHandle({ iterator: await this.iterator(shardId, from), since });
+  }
+
+  async next(handle: ReadHandle): Promise<Batch<TableChange>> {
+    const { iterator, since } = fromHandle(handle);
+    const request = new GetRecordsCommand({ ShardIterator: iterator });
+    const { Records = [], NextShardIterator } = await asked((limit) =>
+      this.options.client.send(request, limit),
+    );
+    const changes = Records.map(({ dynamodb = {} }): StreamRecord<TableChange> => ({
+      sequence: dynamodb.SequenceNumber ?? '',
+      partitionKey: null,
+      data: {
+        keys: dynamodb.Keys ?? {},
+        oldImage: dynamodb.OldImage ?? null,
+        newImage: dynamodb.NewImage ?? null,
+      },
+      approximateArrival: instantFromMs(dynamodb.ApproximateCreationDateTime?.getTime() ?? 0),
+    }));
+    return {
+      records: changes.filter(({ approximateArrival }) => since === null || approximateArrival >= since),
+      millisBehindLatest: this.lagOf(changes),
+      next: NextShardIterator === undefined ? null : asHandle({ iterator: NextShardIterator, since }),
+    };
+  }
+
+  now(): Instant {
+    return instantFromMs(Date.now() + this.options.client.config.systemClockOffset);
+  }
+
+  private async iterator(shardId: string, from: ReadFrom): Promise<string> {
+    const StreamArn = await this.streamArn();
+    const request = new GetShardIteratorCommand({ StreamArn, ShardId: shardId, ...placeOf(from) });
+    try {
+      const { ShardIterator } = await asked((limit) => this.options.client.send(request, limit));
+      if (ShardIterator === undefined) throw new Error(`DynamoDB gave no iterator for ${shardId}`);
+      return ShardIterator;
+    } catch (error) {
+      // What came after the checkpoint is a day old and gone. The oldest that is left is next.
+      if (error instanceof TrimmedDataAccessException && from !== 'start')
+        return this.iterator(shardId, 'start');
+      throw error;
+    }
+  }
+
+  /** A table has one stream at a time; its name changes only when it is switched off and on again. */
+  private async streamArn(): Promise<string> {
+    if (this.arn !== null) return this.arn;
+    const request = new ListStreamsCommand({ TableName: this.options.table });
+    const { Streams = [] } = await asked((limit) => this.options.client.send(request, limit));
+    // The newest last: a stream that was switched off stays readable for a day.
+    const newest = Streams.map(({ StreamArn = '' }) => StreamArn)
+      .sort()
+      .at(-1);
+    if (newest === undefined) throw new Error(`table ${this.options.table} has no stream`);
+    this.arn = newest;
+    return newest;
+  }
+
+  /** The API does not tell how far behind it is. The age of the newest change read is the most that it can be. */
+  private lagOf(changes: readonly StreamRecord<TableChange>[]): number {
+    const newest = changes.at(-1)?.approximateArrival;
+    return newest === undefined ? 0 : Math.max(0, Number((this.now() - newest) / 1_000_000n));
+  }
+}
+
+const asHandle = (place: Place): ReadHandle => place as unknown as ReadHandle;
+const fromHandle = (handle: ReadHandle): Place => handle as unknown as Place;
+
+const shardOf = ({ ShardId = '', ParentShardId }: TableShard): Shard => ({
+  shardId: ShardId,
+  parents: ParentShardId === undefined ? [] : [ParentShardId],
+});
+
+function placeOf(from: ReadFrom): {
+  readonly ShardIteratorType: GetShardIteratorCommandInput['ShardIteratorType'];
+  readonly SequenceNumber?: string;
+} {
+  return from !== 'start' && 'after' in from
+    ? { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: from.after }
+    : { ShardIteratorType: 'TRIM_HORIZON' };
+}
+
+async function asked<T>(send: (limit: { readonly abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
+  try {
+    return await send({ abortSignal: AbortSignal.timeout(REQUEST_MS) });
+  } catch (error) {
+    throw streamFailure(error as Error);
+  }
+}

@@ -1,0 +1,14 @@
+// A bridge process as it runs in life, but for its times: a test does not wait half a minute until a dead one is missed.
+import { createMetrics } from '../../dist/src/adapters/metrics/prometheus.js';
+import { runRole } from '../../dist/workers/role.js';
+import { startBridges } from '../../dist/workers/bridges/start-bridges.js';
+
+const times = JSON.parse(process.env.BRIDGE_TIMES);
+
+process.on('disconnect', () => process.exit(1));
+await runRole('bridges', async (log) => {
+  const enqueue = async (events) => void process.send?.({ stored: events.length });
+  const running = await startBridges(process.env, { log, metrics: createMetrics(), enqueue, times });
+  process.send?.({ up: true });
+  return running;
+});

@@ -1,0 +1,42 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { alsoToDatadog } from '../../../src/adapters/metrics/dogstatsd.ts';
+import { createMetrics } from '../../../src/adapters/metrics/prometheus.ts';
+import type { Metrics } from '../../../src/ports/metrics.ts';
+
+let agent: ReturnType<typeof createSocket>;
+let metrics: Metrics;
+let heard: string[];
+
+beforeEach(async () => {
+  agent = createSocket('udp4');
+  heard = [];
+  agent.on('message', (message) => heard.push(message.toString()));
+  agent.bind(0, '127.0.0.1');
+  await once(agent, 'listening');
+  metrics = alsoToDatadog(createMetrics(), { host: '127.0.0.1', port: agent.address().port });
+});
+afterEach(() => agent.close());
+
+describe('metrics that go to Datadog as well', () => {
+  it('tell of each membership that was cancelled, and of nothing else', async () => {
+    metrics.membershipApplied('SUB_PAUSED', 'changed', 'paused');
+    metrics.membershipApplied('CANCEL', 'no-op', 'user-missing');
+    const arrived = once(agent, 'message');
+    metrics.membershipApplied('CANCEL', 'changed', 'cancellation-pending');
+    await arrived;
+    agent.send('that is all', agent.address().port, '127.0.0.1');
+    await once(agent, 'message');
+    expect(heard).toEqual(['memberships.user.cancelled:1|c', 'that is all']);
+    expect(await metrics.text()).toContain(
+      'collections_membership_events_total{type="CANCEL",result="changed",reason="cancellation-pending"} 1',
+    );
+  });
+
+  it('do not mind an agent that cannot be found', async () => {
+    const lost = alsoToDatadog(createMetrics(), { host: 'nobody.invalid' });
+    lost.membershipApplied('CANCEL', 'changed', 'cancellation-pending');
+    expect(await lost.text()).toContain('collections_membership_events_total{type="CANCEL"');
+  });
+});

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { clockFrom } from '../../src/adapters/clock/clock-from.ts';
+import { createKinesisClient } from '../../src/adapters/kinesis/client.ts';
+import { KinesisSource } from '../../src/adapters/kinesis/kinesis-source.ts';
+import { RememberingLocks } from '../../src/adapters/lock/remembering-locks.ts';
+import { openMetricsServer } from '../../src/adapters/metrics/metrics-server.ts';
+import { systemTimer } from '../../src/adapters/system-timer.ts';
+import type { BridgeTimes } from '../../src/app/bridge/bridge.ts';
+import { BRIDGE_TIMES, Bridge } from '../../src/app/bridge/bridge.ts';
+import { receiveEvents } from '../../src/app/bridge/receive-events.ts';
+import type { Environment } from '../../src/config/read-config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
+import type { KinesisStart } from '../../src/config/sections.ts';
+import * as sections from '../../src/config/sections.ts';
+import type { EventStream, InboxEvent } from '../../src/ports/inbox.ts';
+import { EVENT_STREAMS } from '../../src/ports/inbox.ts';
+import type { Log } from '../../src/ports/log.ts';
+import type { Metrics, RecordFate } from '../../src/ports/metrics.ts';
+import type { Beginning, StreamSource } from '../../src/ports/stream-source.ts';
+import { openStores } from '../../src/wiring/stores.ts';
+import type { RunningRole } from '../role.ts';
+
+export interface BridgeTools {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Jobs for events that are in the inbox. May fail: the sweep adds what is missing. */
+  readonly enqueue: (events: readonly InboxEvent[]) => Promise<void>;
+  /** How often it looks. Tests use short times. */
+  readonly times?: BridgeTimes;
+}
+
+/** A store that is away must not keep the process from ending; what was not checkpointed is delivered again elsewhere. */
+const STOP_MS = 20_000;
+
+/** Reads the streams of the user service and of the payments service into the inbox. */
+export async function startBridges(environment: Environment, tools: BridgeTools): Promise<RunningRole> {
+  const config = readConfig(environment, {
+    dynamodb: sections.dynamodb,
+    kinesis: sections.kinesis,
+    bridges: sections.bridges,
+    lock: sections.lock,
+    janitor: sections.janitor,
+    clock: sections.clock,
+    ownership: sections.ownership,
+    workers: sections.workers,
+  });
+  const { log, metrics, enqueue, times = BRIDGE_TIMES } = tools;
+  const clockSource = await clockFrom(config.clock);
+  const stores = openStores(config, clockSource.clock);
+  const client = createKinesisClient({
+    region: config.dynamodb.DYNAMO_REGION,
+    endpoint: config.kinesis.AWS_ENDPOINT_URL_KINESIS,
+  });
+  const locks = new RememberingLocks(stores.locks, systemTimer);
+  const names: Record<EventStream, string> = {
+    users: config.kinesis.USERS_STREAM,
+    payments: config.kinesis.PAYMENTS_STREAM,
+  };
+  const received = {
+    inbox: stores.inbox,
+    clock: clockSource.clock,
+    owned: config.ownership.OWNED_USERS,
+    enqueue,
+    count: (stream: EventStream, fate: RecordFate) => metrics.streamRecord(stream, fate),
+    log,
+  };
+  const bridges = EVENT_STREAMS.map((stream) => {
+    const source = new KinesisSource({ client, stream: names[stream] });
+    return new Bridge({
+      ...stores,
+      stream: names[stream],
+      source,
+      beginning: beginningOf(config.bridges.KINESIS_START, source),
+      deliver: receiveEvents(received, stream),
+      locks,
+      bridgeId: randomUUID(),
+      times,
+      timer: systemTimer,
+      random: Math.random,
+      log,
+      onLag: (shardId, lagMs) => metrics.streamLag(stream, shardId, lagMs),
+    });
+  });
+  const { METRICS_PORT } = config.workers;
+  const ready = (): boolean => bridges.every((bridge) => bridge.health().healthy);
+  const server =
+    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, ready });
+  log.info({ streams: Object.values(names), metricsPort: server?.port }, 'bridges are up');
+  return {
+    async stop() {
+      const stopped = Promise.all(bridges.map((bridge) => bridge.stop()));
+      const tooLong = new AbortController();
+      await Promise.race([stopped, systemTimer.sleep(STOP_MS, tooLong.signal)]);
+      tooLong.abort();
+      await stores.close();
+      await clockSource.close();
+      await server?.close();
+      client.destroy();
+    },
+  };
+}
+
+/** `LATEST` said as a time: who is restarted before the first event goes on from there, and not from a later latest. */
+function beginningOf(start: KinesisStart, source: StreamSource<unknown>): Beginning {
+  if (start === 'TRIM_HORIZON') return 'start';
+  return start === 'LATEST' ? { timestamp: source.now() } : start;
+}
