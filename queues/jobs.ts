@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { RunId, RunProcess } from '../src/domain/runs.ts';
 import { parseRunId } from '../src/domain/runs.ts';
 import type { SubscriptionId, UserId } from '../src/domain/subscription.ts';
+import type { EventPosition, EventStream } from '../src/ports/inbox.ts';
+import { EVENT_STREAMS } from '../src/ports/inbox.ts';
 import type { RequestPath } from '../src/ports/requests.ts';
 import type { QueueName } from './queue-names.ts';
 
@@ -41,6 +43,22 @@ export type CollectionJob = z.output<typeof collectionJob>;
 export const requestJob = z.object({ requestId: z.string().min(1), seen: sighting.optional() });
 export type RequestJob = z.output<typeof requestJob>;
 
+/** One event of a stream. What it says is in the user's inbox. */
+export const eventJob = z.object({
+  stream: z.enum(EVENT_STREAMS),
+  shardId: z.string().min(1),
+  sequence: z.string().regex(/^\d+$/, 'a sequence number'),
+  userId,
+  type: z.string(),
+  seen: sighting.optional(),
+});
+export type EventJob = z.output<typeof eventJob>;
+
+export const QUEUE_OF_STREAM: Record<EventStream, QueueName> = {
+  users: 'membership-events',
+  payments: 'ach-events',
+};
+
 /** Where a run's records go. What is written off is read from the same index as what is tried again. */
 export const QUEUE_OF_RUN: Record<RunProcess, QueueName> = {
   scheduled: 'collections-scheduled',
@@ -65,6 +83,9 @@ export const pageJobId = ({ runId: id, pass, page }: PageJob): string => `${id}.
 
 export const collectionJobId = (job: Pick<CollectionJob, 'runId' | 'pass' | 'subscriptionId'>): string =>
   withoutColon(`${job.runId}.${job.pass}.${job.subscriptionId}`);
+
+export const eventJobId = ({ stream, shardId, sequence }: EventPosition): string =>
+  withoutColon(`${stream}.${shardId}.${sequence}`);
 
 export const requestJobId = (requestId: string, generation: number): string =>
   withoutColon(`${requestId}.${generation}`);

@@ -29,6 +29,8 @@ export const JOB_OPTIONS: Record<QueueName, DefaultJobOptions> = {
   'collections-webhook-balance': KEPT_WHEN_FAILED,
   'collections-batch': KEPT_WHEN_FAILED,
   'manual-repayments': KEPT_WHEN_FAILED,
+  'membership-events': KEPT_WHEN_FAILED,
+  'ach-events': KEPT_WHEN_FAILED,
   // The next round comes by itself in a minute.
   janitor: { attempts: 1, removeOnComplete: { count: 100 }, removeOnFail: { count: 100 } },
 };

@@ -10,6 +10,7 @@ export const QUEUE_GROUPS = {
     'collections-batch',
     'manual-repayments',
   ],
+  events: ['membership-events', 'ach-events'],
   upkeep: ['janitor'],
 } as const;
 

@@ -1,10 +1,20 @@
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
+import type { InboxEvent } from '../src/ports/inbox.ts';
+import { EVENT_STREAMS } from '../src/ports/inbox.ts';
 import type { CollectionRequest } from '../src/ports/requests.ts';
 import type { RecordRef, Run } from '../src/ports/runs.ts';
 import { KEY_PREFIX } from './connection.ts';
-import type { CollectionJob, PageJob, RequestJob } from './jobs.ts';
-import { QUEUE_OF_REQUEST, QUEUE_OF_RUN, collectionJobId, pageJobId, requestJobId } from './jobs.ts';
+import type { CollectionJob, EventJob, PageJob, RequestJob } from './jobs.ts';
+import {
+  QUEUE_OF_REQUEST,
+  QUEUE_OF_RUN,
+  QUEUE_OF_STREAM,
+  collectionJobId,
+  eventJobId,
+  pageJobId,
+  requestJobId,
+} from './jobs.ts';
 import { JOB_OPTIONS } from './options.ts';
 import type { QueueName } from './queue-names.ts';
 
@@ -81,6 +91,25 @@ export class QueueSet {
     await this.get(QUEUE_OF_REQUEST[path]).add(path, data, { jobId });
   }
 
+  /** As they come from a stream: many at a time, in its order. */
+  async addEvents(events: readonly InboxEvent[]): Promise<void> {
+    for (const stream of EVENT_STREAMS) {
+      const jobs = events.filter((event) => event.stream === stream).map(jobOfEvent);
+      if (jobs.length > 0) await this.get(QUEUE_OF_STREAM[stream]).addBulk(jobs);
+    }
+  }
+
+  /** Sees to it that the event's job runs soon: one that waits is called, one that ended is made anew. */
+  async ensureEvent(event: InboxEvent): Promise<void> {
+    const queue = this.get(QUEUE_OF_STREAM[event.stream]);
+    const found = await queue.getJob(eventJobId(event));
+    const state = await found?.getState();
+    if (state === 'delayed') await found?.promote();
+    if (state === 'completed' || state === 'failed') await found?.remove();
+    const { name, data, opts } = jobOfEvent(event);
+    await queue.add(name, data, opts);
+  }
+
   /** Whether anything in the queue is still to be done. */
   async isDrained(name: QueueName): Promise<boolean> {
     const counts = await this.get(name).getJobCounts(...UNFINISHED);
@@ -105,4 +134,10 @@ export class QueueSet {
   async close(): Promise<void> {
     await Promise.all([...this.queues.values()].map((queue) => queue.close()));
   }
+}
+
+function jobOfEvent(event: InboxEvent) {
+  const { stream, shardId, sequence, userId, type } = event;
+  const data: EventJob = { stream, shardId, sequence, userId, type };
+  return { name: type, data, opts: { jobId: eventJobId(event) } };
 }

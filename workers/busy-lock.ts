@@ -5,9 +5,20 @@ import type { WorkerContext } from './context.ts';
 import type { TakenJob } from './job.ts';
 import { delay } from './put-off.ts';
 
-const MOST_LOOKS = 3;
+/** How often a job looks at a busy lock again, and how soon. */
+export interface Patience {
+  readonly mostLooks: number;
+  readonly waitMs: (busy: Sighting) => number;
+}
+
 /** A holder is taken for dead when it was silent for its lease and five seconds; a little more, to find it so. */
 const BEYOND_LEASE_MS = 5_250;
+
+/** A record can wait for the next run: it looks when it can be told whether the holder is alive, three times. */
+export const AFTER_THE_LEASE: Patience = { mostLooks: 3, waitMs: ({ leaseMs }) => leaseMs + BEYOND_LEASE_MS };
+
+/** An event must be applied, and others wait behind it. */
+export const SOON_AND_ALWAYS: Patience = { mostLooks: Number.POSITIVE_INFINITY, waitMs: () => 500 };
 
 /** What this job saw of the lock before, by the clock that all workers share. */
 export async function pastSighting(
@@ -27,9 +38,10 @@ export async function lookAgainLater(
   taken: TakenJob,
   before: SightingInJob | undefined,
   busy: Sighting,
+  { mostLooks, waitMs }: Patience = AFTER_THE_LEASE,
 ): Promise<void> {
   const looks = (before?.looks ?? 0) + 1;
-  if (looks > MOST_LOOKS) return;
+  if (looks > mostLooks) return;
   const isSame = before?.version === busy.version;
   const seen: SightingInJob = {
     version: busy.version,
@@ -38,5 +50,5 @@ export async function lookAgainLater(
     looks,
   };
   await taken.job.updateData({ ...(taken.job.data as object), seen });
-  await delay(taken, busy.leaseMs + BEYOND_LEASE_MS);
+  await delay(taken, waitMs(busy));
 }

@@ -4,9 +4,12 @@ import type { CollectDependencies } from '../src/app/collection-case.ts';
 import type { ReconcileDependencies } from '../src/app/reconcile-runs.ts';
 import type { RunDependencies } from '../src/app/run-collections.ts';
 import type { JanitorPolicy } from '../src/app/settle-attempt.ts';
+import type { Tiers } from '../src/domain/tiers.ts';
 import type { Log } from '../src/ports/log.ts';
 import type { Metrics } from '../src/ports/metrics.ts';
+import type { Inbox } from '../src/ports/inbox.ts';
 import type { RequestStore } from '../src/ports/requests.ts';
+import type { UserService } from '../src/ports/services.ts';
 
 /** What processors work with. Made once per process. */
 export interface WorkerContext {
@@ -14,6 +17,9 @@ export interface WorkerContext {
   readonly runs: RunDependencies;
   readonly reconcile: ReconcileDependencies;
   readonly requests: RequestStore;
+  readonly inbox: Inbox;
+  readonly users: UserService;
+  readonly tiers: Tiers;
   readonly janitor: JanitorPolicy;
   readonly queues: QueueSet;
   readonly redis: Redis;

@@ -1,7 +1,11 @@
 import type { z } from 'zod';
 import type * as sections from '../src/config/sections.ts';
 import { collectionProcessor } from './collection-processor.ts';
+import { applyMembership } from '../src/app/apply-membership.ts';
+import { applyPaymentEvent } from '../src/app/apply-payment-event.ts';
 import type { WorkerContext } from './context.ts';
+import type { ApplyEvent } from './event-processor.ts';
+import { eventProcessor } from './event-processor.ts';
 import { janitorProcessor } from './janitor-processor.ts';
 import { pageProcessor } from './page-processor.ts';
 import { Registry } from './registry.ts';
@@ -18,6 +22,10 @@ export function registryOf(
   const concurrency = COLLECTION_CONCURRENCY;
   const collection = { concurrency, processor: collectionProcessor(context) };
   const request = { concurrency, processor: requestProcessor(context) };
+  const { collect, inbox, users, tiers, log, metrics } = context;
+  const membership: ApplyEvent = (event, seen) =>
+    applyMembership({ ...collect, inbox, tiers, log, metrics }, event, seen);
+  const payment: ApplyEvent = (event, seen) => applyPaymentEvent({ ...collect, inbox, users }, event, seen);
   return new Registry()
     .add({ queue: 'collection-pages', processor: pageProcessor(context), concurrency: PAGES_AT_ONCE })
     .add({ queue: 'collections-scheduled', ...collection })
@@ -27,5 +35,7 @@ export function registryOf(
     .add({ queue: 'collections-webhook-balance', ...request })
     .add({ queue: 'collections-batch', ...request })
     .add({ queue: 'manual-repayments', ...request })
+    .add({ queue: 'membership-events', concurrency, processor: eventProcessor(context, membership) })
+    .add({ queue: 'ach-events', concurrency, processor: eventProcessor(context, payment) })
     .add({ queue: 'janitor', processor: janitorProcessor(context), concurrency: 1 });
 }

@@ -31,7 +31,12 @@ export async function delay({ job, token }: TakenJob, delayMs: number): Promise<
  * returns, and the job fails. Repeating is safe: what was done is found done, and what was begun is taken up where it
  * stands.
  */
-export async function putOff(context: WorkerContext, taken: TakenJob, error: unknown): Promise<void> {
+export async function putOff(
+  context: Pick<WorkerContext, 'queues' | 'redis' | 'log'>,
+  taken: TakenJob,
+  error: unknown,
+  mostStarts = MOST_STARTS,
+): Promise<void> {
   const { job, token, queue } = taken;
   if (isGivenBack(error)) throw error;
   if (error instanceof StoppingError) {
@@ -50,7 +55,7 @@ export async function putOff(context: WorkerContext, taken: TakenJob, error: unk
     throw new RateLimitError();
   }
   const delayMs = delayFor(error, job.attemptsStarted);
-  if (delayMs === null || job.attemptsStarted >= MOST_STARTS) return;
+  if (delayMs === null || job.attemptsStarted >= mostStarts) return;
   context.log.info({ queue, jobId: job.id, delayMs, err: error }, 'job put off');
   await delay(taken, delayMs);
 }

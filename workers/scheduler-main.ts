@@ -1,5 +1,5 @@
-import { createMetrics } from '../src/adapters/metrics/prometheus.ts';
+import { openMetrics } from '../src/wiring/metrics.ts';
 import { runRole } from './role.ts';
 import { startScheduler } from './start-scheduler.ts';
 
-await runRole('scheduler', (log) => startScheduler(process.env, { log, metrics: createMetrics() }));
+await runRole('scheduler', (log) => startScheduler(process.env, { log, metrics: openMetrics(process.env) }));

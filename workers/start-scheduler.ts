@@ -5,6 +5,7 @@ import { clockFrom } from '../src/adapters/clock/clock-from.ts';
 import { openMetricsServer } from '../src/adapters/metrics/metrics-server.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
 import { reconcileRuns } from '../src/app/reconcile-runs.ts';
+import { sweepInbox } from '../src/app/sweep-inbox.ts';
 import { sweepRequests } from '../src/app/sweep-requests.ts';
 import type { Environment } from '../src/config/read-config.ts';
 import { readConfig } from '../src/config/read-config.ts';
@@ -56,6 +57,8 @@ export async function startScheduler(
       });
       for (const error of unreadable) log.error({ err: error }, 'a run cannot be read');
     },
+    events: () =>
+      sweepInbox({ inbox: stores.inbox, clock, log, ensure: (event) => queues.ensureEvent(event) }),
     requests: () =>
       sweepRequests({
         requests: stores.requests,

@@ -49,6 +49,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
     processor: sections.processor,
     policy: sections.policy,
     ownership: sections.ownership,
+    tiers: sections.tiers,
     workers: sections.workers,
   });
   refuseShortLease(config);
@@ -98,6 +99,9 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
     },
     reconcile: { runs: stores.runs, clock, goOn: (run) => queues.ensurePage(run) },
     requests: stores.requests,
+    inbox: stores.inbox,
+    users: services.users,
+    tiers: config.tiers,
     janitor: { abandonAfterMs: config.janitor.ATTEMPT_ABANDON_AFTER },
     queues,
     redis,

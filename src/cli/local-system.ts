@@ -5,8 +5,9 @@ import { mkdirSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLogger, logFile } from '../adapters/logging/logger.ts';
-import { createMetrics } from '../adapters/metrics/prometheus.ts';
+import { openMetrics } from '../wiring/metrics.ts';
 import type { RunningRole } from '../../workers/role.ts';
+import { startBridges } from '../../workers/bridges/start-bridges.ts';
 import { startScheduler } from '../../workers/start-scheduler.ts';
 import { startWorkers } from '../../workers/start-workers.ts';
 import type { Environment } from '../config/read-config.ts';
@@ -113,9 +114,10 @@ function summary(
 async function startRoles(environment: Environment, folder: string): Promise<RunningRole[]> {
   const destination = logFile(join(folder, 'logs', 'workers.log'));
   const log = (role: string) => createLogger({ role, level: 'info', destination });
-  const metrics = createMetrics();
+  const metrics = openMetrics(environment);
   return [
     await startWorkers(environment, { log: log('workers'), metrics }),
+    await startBridges({ ...environment, METRICS_PORT: '' }, { log: log('bridges'), metrics }),
     // One process, one set of metrics, one port for them.
     await startScheduler({ ...environment, METRICS_PORT: '' }, { log: log('scheduler'), metrics }),
   ];

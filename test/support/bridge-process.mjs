@@ -4,11 +4,15 @@ import { runRole } from '../../dist/workers/role.js';
 import { startBridges } from '../../dist/workers/bridges/start-bridges.js';
 
 const times = JSON.parse(process.env.BRIDGE_TIMES);
+const metrics = createMetrics();
+const streamRecord = (stream, fate) => {
+  metrics.streamRecord(stream, fate);
+  if (fate === 'stored') process.send?.({ stored: 1 });
+};
 
 process.on('disconnect', () => process.exit(1));
 await runRole('bridges', async (log) => {
-  const enqueue = async (events) => void process.send?.({ stored: events.length });
-  const running = await startBridges(process.env, { log, metrics: createMetrics(), enqueue, times });
+  const running = await startBridges(process.env, { log, metrics: { ...metrics, streamRecord }, times });
   process.send?.({ up: true });
   return running;
 });

@@ -17,6 +17,7 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import type { CollectionStep } from '../../src/ports/steps.ts';
 import type { Run, RunStore } from '../../src/ports/runs.ts';
 import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
+import { SHORT_TIMES } from './bridges.ts';
 import { at } from './records.ts';
 import { eventually } from './processes.ts';
 import type { PrivateRedis } from './redis-server.ts';
@@ -26,6 +27,7 @@ import type { World } from './world.ts';
 import { world } from './world.ts';
 
 const WORKER = fileURLToPath(new URL('./worker-process.mjs', import.meta.url));
+const BRIDGE = fileURLToPath(new URL('./bridge-process.mjs', import.meta.url));
 const SCHEDULER = fileURLToPath(new URL('../../dist/workers/scheduler-main.js', import.meta.url));
 
 export interface CrashPoint {
@@ -58,6 +60,7 @@ export interface Pipeline {
     readonly crashPoints?: readonly CrashPoint[];
     readonly env?: Readonly<Record<string, string>>;
   }): Promise<RunningProcess>;
+  bridge(env: Readonly<Record<string, string>>): Promise<RunningProcess>;
   scheduler(): Promise<RunningProcess>;
   /** Every process so far. */
   started(): readonly RunningProcess[];
@@ -124,6 +127,11 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
         mark: join(folder.path, `${point.step}-${point.userId}`),
       }));
       const running = begin(WORKER, { ...more, CRASH_POINTS: JSON.stringify(points) });
+      await running.up;
+      return running;
+    },
+    async bridge(more) {
+      const running = begin(BRIDGE, { BRIDGE_TIMES: JSON.stringify(SHORT_TIMES), ...more });
       await running.up;
       return running;
     },

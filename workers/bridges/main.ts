@@ -2,11 +2,4 @@ import { openMetrics } from '../../src/wiring/metrics.ts';
 import { runRole } from '../role.ts';
 import { startBridges } from './start-bridges.ts';
 
-await runRole('bridges', (log) =>
-  startBridges(process.env, {
-    log,
-    metrics: openMetrics(process.env),
-    // The scheduler's sweep adds the jobs from the inbox.
-    enqueue: async () => undefined,
-  }),
-);
+await runRole('bridges', (log) => startBridges(process.env, { log, metrics: openMetrics(process.env) }));

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { connectRedis } from '../../queues/connection.ts';
+import { QueueSet } from '../../queues/queue-set.ts';
 import { clockFrom } from '../../src/adapters/clock/clock-from.ts';
 import { createKinesisClient } from '../../src/adapters/kinesis/client.ts';
 import { KinesisSource } from '../../src/adapters/kinesis/kinesis-source.ts';
@@ -23,8 +25,6 @@ import type { RunningRole } from '../role.ts';
 export interface BridgeTools {
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Jobs for events that are in the inbox. May fail: the sweep adds what is missing. */
-  readonly enqueue: (events: readonly InboxEvent[]) => Promise<void>;
   /** How often it looks. Tests use short times. */
   readonly times?: BridgeTimes;
 }
@@ -35,6 +35,7 @@ const STOP_MS = 20_000;
 /** Reads the streams of the user service and of the payments service into the inbox. */
 export async function startBridges(environment: Environment, tools: BridgeTools): Promise<RunningRole> {
   const config = readConfig(environment, {
+    redis: sections.redis,
     dynamodb: sections.dynamodb,
     kinesis: sections.kinesis,
     bridges: sections.bridges,
@@ -44,7 +45,7 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
     ownership: sections.ownership,
     workers: sections.workers,
   });
-  const { log, metrics, enqueue, times = BRIDGE_TIMES } = tools;
+  const { log, metrics, times = BRIDGE_TIMES } = tools;
   const clockSource = await clockFrom(config.clock);
   const stores = openStores(config, clockSource.clock);
   const client = createKinesisClient({
@@ -56,11 +57,18 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
     users: config.kinesis.USERS_STREAM,
     payments: config.kinesis.PAYMENTS_STREAM,
   };
+  // Fails at once while Redis is away: the events are stored, and the sweep adds the jobs that are missing.
+  const redis = connectRedis({
+    url: config.redis.REDIS_URL,
+    whenDown: 'fail',
+    onError: (error) => log.warn({ err: error }, 'redis connection'),
+  });
+  const queues = new QueueSet(redis, { failsFast: true });
   const received = {
     inbox: stores.inbox,
     clock: clockSource.clock,
     owned: config.ownership.OWNED_USERS,
-    enqueue,
+    enqueue: (events: readonly InboxEvent[]) => queues.addEvents(events),
     count: (stream: EventStream, fate: RecordFate) => metrics.streamRecord(stream, fate),
     log,
   };
@@ -96,6 +104,7 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
       await clockSource.close();
       await server?.close();
       client.destroy();
+      redis.disconnect();
     },
   };
 }

@@ -9,7 +9,7 @@ import { billingStore } from '../../support/billing-store.ts';
 import { SHORT_TIMES } from '../../support/bridges.ts';
 import type { EventStreamBench } from '../../support/event-stream.ts';
 import { eventStream, shardId } from '../../support/event-stream.ts';
-import { eventually } from '../../support/processes.ts';
+import { closedPort, eventually } from '../../support/processes.ts';
 import { sharedStack } from '../../support/stack.ts';
 
 const BRIDGE = fileURLToPath(new URL('../../support/bridge-process.mjs', import.meta.url));
@@ -49,6 +49,8 @@ async function bridgeProcess(): Promise<BridgeProcess> {
   const child = fork(BRIDGE, {
     env: {
       PATH: process.env['PATH'],
+      // Nobody answers there: what is stored does not depend on Redis.
+      REDIS_URL: `redis://127.0.0.1:${await closedPort()}`,
       AWS_ENDPOINT_URL_DYNAMODB: sharedStack().dynamodbUrl,
       AWS_ENDPOINT_URL_KINESIS: sharedStack().kinesisUrl,
       BILLING_TABLE: tables.billing,

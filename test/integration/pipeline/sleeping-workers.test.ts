@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../src/domain/instant.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
@@ -18,16 +19,19 @@ const everything = async (
   { userId, subscriptionId }: StoredSubscription,
   triggerId: string,
 ): Promise<string> =>
-  JSON.stringify([
-    (await system.here.partition(userId)).map(({ row }) => row),
-    await system.here.store.historyRows(userId),
-    await system.here.dependencies.pipeline.readBackground({
-      userId,
-      subscriptionId,
-      triggerId,
-      accountId: null,
-    }),
-  ]);
+  inspect(
+    [
+      (await system.here.partition(userId)).map(({ row }) => row),
+      await system.here.store.historyRows(userId),
+      await system.here.dependencies.pipeline.readBackground({
+        userId,
+        subscriptionId,
+        triggerId,
+        accountId: null,
+      }),
+    ],
+    { depth: null },
+  );
 
 /** The times of day of two tests must differ: a run is its process and its tick. */
 let ticks = 0;

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { formatInstant, plusMs } from '../../../src/domain/instant.ts';
+import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
+import type { EventStreamBench } from '../../support/event-stream.ts';
+import { eventStream } from '../../support/event-stream.ts';
+import { membershipDesk } from '../../support/membership-desk.ts';
+import type { Pipeline, RunningProcess } from '../../support/pipeline.ts';
+import { TICK, pipeline } from '../../support/pipeline.ts';
+import { eventually } from '../../support/processes.ts';
+import { sharedStack } from '../../support/stack.ts';
+import { DynamoQuarantine } from '../../../src/adapters/dynamodb/quarantine.ts';
+import { BatchReader } from '../../../src/adapters/dynamodb/batch-reader.ts';
+import { Transactor } from '../../../src/adapters/dynamodb/transaction.ts';
+import { systemTimer } from '../../../src/adapters/system-timer.ts';
+
+let system: Pipeline;
+let users: EventStreamBench;
+let payments: EventStreamBench;
+let worker: RunningProcess;
+
+beforeAll(async () => {
+  [system, users, payments] = await Promise.all([pipeline(), eventStream(2), eventStream(1)]);
+  await system.bridge({
+    AWS_ENDPOINT_URL_KINESIS: sharedStack().kinesisUrl,
+    USERS_STREAM: users.name,
+    PAYMENTS_STREAM: payments.name,
+  });
+  worker = await system.worker();
+});
+afterAll(async () => {
+  users.close();
+  payments.close();
+  await system.close();
+});
+afterEach(() => system.here.faults([]));
+
+const record = (userId: string, type: string, data: object = {}) => ({
+  key: userId,
+  data: JSON.stringify({ id: randomUUID(), type, source: 'UserService', data: { user_id: userId, ...data } }),
+});
+
+const becomes = (what: StoredSubscription, expected: object) =>
+  eventually(`${what.userId} becomes ${JSON.stringify(expected)}`, async () => {
+    const row = await system.here.row(what);
+    return Object.entries(expected).every(([name, value]) => row[name as keyof typeof row] === value);
+  });
+
+describe('membership events on the stream', () => {
+  it('change the records of their members, in each one’s order', async () => {
+    const members = await system.members(5);
+    const [cancelled, paused, resumed, closed, retracted] = members as [
+      StoredSubscription,
+      StoredSubscription,
+      StoredSubscription,
+      StoredSubscription,
+      StoredSubscription,
+    ];
+    await users.put([
+      record(cancelled.userId, 'CANCEL'),
+      record(paused.userId, 'SUB_PAUSED', { pause_duration_months: 2 }),
+      record(resumed.userId, 'SUB_PAUSED', { pause_duration_months: 1 }),
+      record(resumed.userId, 'UNPAUSE'),
+      record(closed.userId, 'CLOSEACCOUNT'),
+      record(retracted.userId, 'CANCEL'),
+      record(retracted.userId, 'RETRACT', { term: 'MONTHLY' }),
+      record(cancelled.userId, 'UPGRADE'),
+    ]);
+    await becomes(cancelled, { billingStatus: 'SCHEDULED', updatedEvent: 'PENDING_CANCELLATION' });
+    await becomes(paused, { billingStatus: 'PAUSED', pauseDurationMonths: 2 });
+    await becomes(resumed, { billingStatus: 'SCHEDULED', updatedEvent: 'UNPAUSE' });
+    await becomes(closed, { billingStatus: 'CANCELLED', updatedEvent: 'account-closed' });
+    const causes = async ({ subscriptionId }: StoredSubscription) =>
+      (await system.here.store.history.getByID(subscriptionId)).entries.map(({ data }) => data['cause']);
+    await eventually('both were applied', async () => (await causes(retracted)).length === 3);
+    expect(await causes(retracted)).toEqual(['plan-changed', 'membership-cancelled', 'membership-retracted']);
+    expect(await system.audit()).toEqual([]);
+  }, 60_000);
+
+  it('wait for the user service, in their order, and nobody lands in quarantine; others go on', async () => {
+    const [waiting, other] = await system.members(2);
+    await system.here.faults([
+      { id: 'down', service: 'users', fault: 'error-before', match: { user_id: waiting!.userId } },
+    ]);
+    await users.put([
+      record(waiting!.userId, 'SUB_PAUSED', { pause_duration_months: 1 }),
+      record(waiting!.userId, 'UNPAUSE'),
+      record(other!.userId, 'CANCEL'),
+    ]);
+    await becomes(other!, { updatedEvent: 'PENDING_CANCELLATION' });
+    await eventually('it was tried', () => worker.output().includes('service-down'));
+    expect(await system.here.row(waiting!)).toMatchObject({ billingStatus: 'SCHEDULED', updatedEvent: '' });
+    // Whoever may have cancelled is not charged meanwhile.
+    const known = await system.here.dependencies.pipeline.readBackground({
+      ...waiting!,
+      triggerId: '',
+      accountId: null,
+    });
+    expect(known.membershipEvent).toBe('unapplied');
+    await system.here.faults([]);
+    await becomes(waiting!, { billingStatus: 'SCHEDULED', updatedEvent: 'UNPAUSE' });
+  }, 60_000);
+
+  it('are applied in the end although Redis forgot their jobs', async () => {
+    const [forgotten] = await system.members(1);
+    const desk = membershipDesk(system.here);
+    // Stored, as a bridge does, and its job lost with everything else in Redis.
+    await desk.store(forgotten!.userId, 'CANCEL');
+    await system.redis.client.flushall();
+    await system.here.bank('PUT', '/clock', { now: formatInstant(plusMs(TICK, 120_000)), frozen: true });
+    const scheduler = await system.scheduler();
+    await becomes(forgotten!, { updatedEvent: 'PENDING_CANCELLATION' });
+    expect(await scheduler.stop()).toBe(0);
+  }, 60_000);
+
+  it('a poison record in the middle goes to quarantine, and those behind it are applied', async () => {
+    const [member] = await system.members(1);
+    const { userId } = member!;
+    await users.put([{ key: userId, data: '{"id": "cut off' }, record(userId, 'CANCEL')]);
+    await becomes(member!, { updatedEvent: 'PENDING_CANCELLATION' });
+    const { client, tables } = system.here.store;
+    const machine = { client, timer: systemTimer, random: Math.random };
+    const quarantine = new DynamoQuarantine({
+      client,
+      table: tables.pipeline,
+      reader: new BatchReader({ ...machine, table: tables.pipeline }),
+      transactor: new Transactor({ ...machine, locksTable: tables.locks }),
+      ids: randomUUID,
+    });
+    const { items } = await quarantine.list(null);
+    expect(items).toMatchObject([{ stream: 'users', event: null }]);
+    expect(Buffer.from(items[0]!.raw!, 'base64').toString()).toBe('{"id": "cut off');
+  }, 60_000);
+});

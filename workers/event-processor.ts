@@ -1,0 +1,111 @@
+import { eventJob } from '../queues/jobs.ts';
+import type { EventJob } from '../queues/jobs.ts';
+import { backoffMs } from '../queues/options.ts';
+import { msOf } from '../src/domain/instant.ts';
+import { MalformedEventError, UnknownRecordError, UnpricedTierError } from '../src/errors.ts';
+import type { EventOutcome, InboxEvent } from '../src/ports/inbox.ts';
+import type { PastSighting, Sighting } from '../src/ports/lock.ts';
+import { subscriptionLockKey } from '../src/ports/lock.ts';
+import { SOON_AND_ALWAYS, lookAgainLater, pastSighting } from './busy-lock.ts';
+import type { WorkerContext } from './context.ts';
+import type { Processor, TakenJob } from './job.ts';
+import { dataOf } from './job.ts';
+import { delay, putOff, reasonOf } from './put-off.ts';
+
+export type ApplyEvent = (
+  event: InboxEvent,
+  seen: PastSighting | undefined,
+) => Promise<{ readonly outcome: EventOutcome } | { readonly busy: Sighting }>;
+
+/** So often an event may fail for a reason of its own before it waits for somebody. */
+const TRIES = 3;
+/** A record that an event speaks of may not have been written yet; for so long it is waited for. */
+const UNKNOWN_RECORD_MS = 15 * 60_000;
+const BETWEEN_LOOKS_MS = 30_000;
+/** Whoever finishes the one before calls the next; this is for when that call is lost. */
+const TURN_MS = 2_000;
+
+/**
+ * One event, when it is its user's turn: the earliest that is not done. So the order holds across tries, crashes and
+ * workers, and nobody waits for another user's event.
+ */
+export function eventProcessor(context: WorkerContext, apply: ApplyEvent): Processor {
+  const { inbox, queues } = context;
+  return async (taken) => {
+    const data = dataOf(eventJob, taken.job);
+    const event = await inbox.get(data);
+    if (event === null) return { result: 'no-op', reason: 'dealt-with' };
+    const first = await inbox.earliest(data.stream, data.userId);
+    if (first !== null && first.sequence !== event.sequence) await delay(taken, TURN_MS);
+    const outcome = await attempt(context, taken, { data, event, apply });
+    const next = await inbox.earliest(data.stream, data.userId);
+    if (next !== null) await queues.ensureEvent(next);
+    return outcome;
+  };
+}
+
+interface Turn {
+  readonly data: EventJob;
+  readonly event: InboxEvent;
+  readonly apply: ApplyEvent;
+}
+
+async function attempt(
+  context: WorkerContext,
+  taken: TakenJob,
+  { data, event, apply }: Turn,
+): Promise<unknown> {
+  try {
+    const result = await apply(event, await pastSighting(context, data.seen));
+    if ('outcome' in result) return result.outcome;
+    await lookAgainLater(context, taken, data.seen, result.busy, SOON_AND_ALWAYS);
+    throw new Error('a busy lock is looked at for ever');
+  } catch (error) {
+    // A lock that is busy and a dependency that is down are not the event's fault, however long it takes.
+    await putOff(context, taken, error, Number.POSITIVE_INFINITY);
+    return afterFailure(context, taken, event, error);
+  }
+}
+
+async function afterFailure(
+  context: WorkerContext,
+  taken: TakenJob,
+  event: InboxEvent,
+  error: unknown,
+): Promise<unknown> {
+  const { inbox, log, collect } = context;
+  const { userId, stream, sequence, type } = event;
+  const isHopeless = error instanceof MalformedEventError || error instanceof UnpricedTierError;
+  if (error instanceof UnknownRecordError) {
+    const ageMs = msOf(collect.clock.now()) - msOf(event.receivedAt);
+    if (ageMs < UNKNOWN_RECORD_MS) return delay(taken, BETWEEN_LOOKS_MS);
+  } else if (!isHopeless) {
+    const tries = await inbox.countTry(event, reasonOf(error));
+    log.warn({ userId, stream, sequence, type, tries, err: error }, 'an event failed');
+    if (tries < TRIES) return delay(taken, backoffMs(tries));
+  }
+  return quarantine(context, taken, event, error);
+}
+
+/** Under the lock: nobody decides between the flag that goes and the mark that comes. */
+async function quarantine(
+  { inbox, collect, log }: WorkerContext,
+  taken: TakenJob,
+  event: InboxEvent,
+  error: unknown,
+): Promise<unknown> {
+  const { userId, stream, sequence, type } = event;
+  const acquired = await collect.locks.acquire(subscriptionLockKey(userId));
+  if ('busy' in acquired) return delay(taken, SOON_AND_ALWAYS.waitMs(acquired.busy));
+  try {
+    const reason = error instanceof Error ? error.message : String(error);
+    await inbox.quarantine(event, reason, collect.clock.now());
+    log.error(
+      { alarm: 'quarantine', userId, stream, sequence, type, err: error },
+      'an event waits for somebody',
+    );
+    return { result: 'quarantined', reason: reasonOf(error) };
+  } finally {
+    await acquired.lock.release();
+  }
+}
