@@ -48,7 +48,7 @@ describe('a worker that is asked to stop in the middle of a run', () => {
     const starting = system.worker({ env: { REDIS_URL: `redis://127.0.0.1:${port}` } });
     starting.catch(() => undefined);
     const lost = await eventually('it has begun', () =>
-      system.started().find(({ output }) => output().includes('ECONNREFUSED')),
+      system.started().find((process) => process.output().includes('ECONNREFUSED')),
     );
     expect(await lost.stop()).toBe(0);
   }, 60_000);

@@ -15,17 +15,13 @@ afterAll(() => system.close());
 
 /** As a supervisor would: whenever a worker dies another takes its place. Gives how many died. */
 async function keepWorking(crashPoints: readonly CrashPoint[], until: Promise<unknown>): Promise<number> {
-  let isOver = false;
-  const over = until.finally(() => (isOver = true));
-  let deaths = 0;
-  while (!isOver) {
+  const over = until.then(() => 'over' as const);
+  for (let deaths = 0; ; deaths += 1) {
     const worker = await system.worker({ crashPoints });
-    const end = await Promise.race([worker.ended, over]);
-    if (end === 'SIGKILL') deaths += 1;
-    else await worker.stop();
+    if ((await Promise.race([worker.ended, over])) === 'SIGKILL') continue;
+    await worker.stop();
+    return deaths;
   }
-  await over;
-  return deaths;
 }
 
 describe('workers that are killed at every step', () => {
