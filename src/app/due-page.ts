@@ -1,4 +1,5 @@
 import type { Instant } from '../domain/instant.ts';
+import { plusMs } from '../domain/instant.ts';
 import type { CollectionPolicy } from '../domain/policy.ts';
 import { PATHS } from '../domain/paths.ts';
 import { PATH_OF_RUN, dueRange } from '../domain/runs.ts';
@@ -52,7 +53,8 @@ function wasDue(
   { billingStatus, lastRunDate, process: last }: Subscription,
 ): boolean {
   if (billingStatus !== 'ERROR' || startedAt === null) return true;
-  if (lastRunDate === null || lastRunDate <= startedAt) return true;
+  // Stamps run ahead of the clock by nanoseconds, so that each is greater than the one before.
+  if (lastRunDate === null || lastRunDate <= plusMs(startedAt, 1)) return true;
   const own = PATHS[PATH_OF_RUN[process]].process;
   return own !== null && last === own;
 }

@@ -8,6 +8,7 @@ import { membershipDesk } from '../../support/membership-desk.ts';
 import type { Pipeline, RunningProcess } from '../../support/pipeline.ts';
 import { TICK, pipeline } from '../../support/pipeline.ts';
 import { eventually } from '../../support/processes.ts';
+import { at } from '../../support/records.ts';
 import { sharedStack } from '../../support/stack.ts';
 import { DynamoQuarantine } from '../../../src/adapters/dynamodb/quarantine.ts';
 import { BatchReader } from '../../../src/adapters/dynamodb/batch-reader.ts';
@@ -101,6 +102,40 @@ describe('membership events on the stream', () => {
     await becomes(waiting!, { billingStatus: 'SCHEDULED', updatedEvent: 'UNPAUSE' });
   }, 60_000);
 
+  it('that fail three times go to quarantine; the next one of the member waits until then, others do not', async () => {
+    const [troubled, other] = await system.members(2);
+    const { userId, billingDate } = troubled!;
+    // A second row of the member that cannot be read: nothing may be written about the member then.
+    const row = (await system.here.store.billingRow(userId, formatInstant(billingDate)))!;
+    const spoilt = { ...row, billing_date: { S: '2026-09-16T06:00:00Z' }, billing_amount: { S: 'lots' } };
+    await system.here.store.putBillingRow(spoilt);
+    await users.put([
+      record(userId, 'SUB_PAUSED', { pause_duration_months: 1 }),
+      record(userId, 'CANCEL'),
+      record(other!.userId, 'CANCEL'),
+    ]);
+    await becomes(other!, { updatedEvent: 'PENDING_CANCELLATION' });
+    await eventually('the first one waits for somebody', () =>
+      worker.output().includes('"alarm":"quarantine"'),
+    );
+    // The first try of the second comes after the last try of the first.
+    const tries = worker
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('an event failed') && line.includes(userId))
+      .map((line) => (JSON.parse(line) as { type: string }).type);
+    expect(tries.slice(0, 3)).toEqual(['SUB_PAUSED', 'SUB_PAUSED', 'SUB_PAUSED']);
+    // Mended, what comes after it is applied; the member is deferred until somebody has looked at the first.
+    await system.here.store.removeBillingRow(userId, at('2026-09-16T06:00:00Z'));
+    await becomes(troubled!, { billingStatus: 'SCHEDULED', updatedEvent: 'PENDING_CANCELLATION' });
+    const { membershipEvent } = await system.here.dependencies.pipeline.readBackground({
+      ...troubled!,
+      triggerId: '',
+      accountId: null,
+    });
+    expect(membershipEvent).toBe('quarantined');
+  }, 60_000);
+
   it('are applied in the end although Redis forgot their jobs', async () => {
     const [forgotten] = await system.members(1);
     const desk = membershipDesk(system.here);
@@ -128,7 +163,52 @@ describe('membership events on the stream', () => {
       ids: randomUUID,
     });
     const { items } = await quarantine.list(null);
-    expect(items).toMatchObject([{ stream: 'users', event: null }]);
-    expect(Buffer.from(items[0]!.raw!, 'base64').toString()).toBe('{"id": "cut off');
+    const unread = items.filter(({ event }) => event === null);
+    expect(unread).toMatchObject([{ stream: 'users' }]);
+    expect(Buffer.from(unread[0]!.raw!, 'base64').toString()).toBe('{"id": "cut off');
+  }, 60_000);
+});
+
+describe('payment events on the stream', () => {
+  const payment = (userId: string, type: string, data: object) => ({
+    key: userId,
+    data: JSON.stringify({
+      id: (data as { confirmation_id: string }).confirmation_id,
+      type,
+      source: 'PaymentsService',
+      data: { user_id: userId, amount: '4.99', ...data },
+    }),
+  });
+
+  it('complete what was sent to the bank, once however often they come, and take back what came back', async () => {
+    const [paid, returned] = await system.members(2, { has_debit_card: false });
+    for (const record_ of [paid!, returned!])
+      expect(await system.here.collect('INITIAL', record_)).toMatchObject({ verdict: 'sent' });
+    const confirmation = async (one: StoredSubscription) => ({
+      subscription_id: one.subscriptionId,
+      confirmation_id: (await system.here.row(one)).transactionId,
+    });
+    const completed = payment(paid!.userId, 'SUBSCRIPTION_COMPLETED', {
+      ...(await confirmation(paid!)),
+      status: 'COMPLETED',
+    });
+    await payments.put([
+      completed,
+      completed,
+      payment(returned!.userId, 'SUBSCRIPTION_RETURNED', {
+        ...(await confirmation(returned!)),
+        status: 'FAILED',
+        return_code: 'R01',
+        error_message: 'insufficient funds',
+      }),
+      payment(paid!.userId, 'SOMETHING_ELSE', { confirmation_id: 'x' }),
+    ]);
+    await becomes(paid!, { billingStatus: 'COMPLETED', updatedEvent: 'payment-completed' });
+    await becomes(returned!, { billingStatus: 'ERROR' });
+    await eventually('nothing waits any more', () => system.queues.isDrained('ach-events'));
+    const causes = (await system.here.store.history.getByID(paid!.subscriptionId)).entries.map(
+      ({ data }) => data['cause'],
+    );
+    expect(causes.filter((cause) => cause === 'ach-completed')).toHaveLength(1);
   }, 60_000);
 });

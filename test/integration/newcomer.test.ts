@@ -1,0 +1,44 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { eventually, processesUnder } from '../support/processes.ts';
+import { temporaryFolder } from '../support/stack.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(async () => {
+  await eventually('no process is left', () => processesUnder(folder.path).length === 0);
+  await folder.remove();
+});
+
+it('a newcomer copies the project into an empty folder and both commands of the README work', async () => {
+  const clone = join(folder.path, 'clone');
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  for (const file of files.split('\n').filter((name) => name !== '' && existsSync(join(root, name)))) {
+    mkdirSync(dirname(join(clone, file)), { recursive: true });
+    cpSync(join(root, file), join(clone, file));
+  }
+  const works = async (command: string, expected: string): Promise<void> => {
+    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DATA_DIR: join(folder.path, 'data') };
+    const child = spawn('sh', ['-c', command], { cwd: clone, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (text: Buffer) => (output += text.toString()));
+    const [code] = (await once(child, 'close')) as [number | null];
+    expect([code, output.slice(code === 0 ? -1 : -2_000)]).toEqual([0, expect.anything()]);
+    expect(output).toContain(expected);
+    expect(processesUnder(folder.path)).toEqual([]);
+  };
+  await works('npm ci --prefer-offline && npm start -- --once', 'seeded 500 demo members');
+  // One file of tests: the whole suite is what runs this.
+  await works('npm test -- test/unit/domain/money.test.ts', '1 passed');
+}, 600_000);
