@@ -117,7 +117,10 @@ async function startRoles(environment: Environment, folder: string): Promise<Run
   const metrics = openMetrics(environment);
   return [
     await startWorkers(environment, { log: log('workers'), metrics }),
-    await startBridges({ ...environment, METRICS_PORT: '' }, { log: log('bridges'), metrics }),
+    await startBridges(
+      { FEEDER_ENABLED: 'true', ...environment, METRICS_PORT: '' },
+      { log: log('bridges'), metrics },
+    ),
     // One process, one set of metrics, one port for them.
     await startScheduler({ ...environment, METRICS_PORT: '' }, { log: log('scheduler'), metrics }),
   ];

@@ -105,7 +105,10 @@ const START = 'LATEST, TRIM_HORIZON, or a time such as AT_TIMESTAMP:2026-11-16T0
 
 export type KinesisStart = 'LATEST' | 'TRIM_HORIZON' | { readonly timestamp: Instant };
 
-/** Where a stream is begun that was never read here. In prod somebody must have thought about it: the Go service reads it too. */
+/**
+ * Where a stream is begun that was never read here: in prod somebody must have thought about it, the Go service reads it
+ * too. And whether changes of records are told to others: the Go service has a feeder of its own.
+ */
 export const bridges = z
   .object({
     ENVIRONMENT: name.default('local'),
@@ -120,12 +123,16 @@ export const bridges = z
         return z.NEVER;
       })
       .optional(),
+    FEEDER_ENABLED: z.enum(['true', 'false']).default('false'),
   })
   .refine(({ ENVIRONMENT, KINESIS_START }) => ENVIRONMENT !== 'prod' || KINESIS_START !== undefined, {
     path: ['KINESIS_START'],
     error: START,
   })
-  .transform(({ KINESIS_START = 'TRIM_HORIZON' }) => ({ KINESIS_START }));
+  .transform(({ KINESIS_START = 'TRIM_HORIZON', FEEDER_ENABLED }) => ({
+    KINESIS_START,
+    FEEDER_ENABLED: FEEDER_ENABLED === 'true',
+  }));
 
 export const services = z.object({
   USER_SERVICE_URL: httpUrl,

@@ -21,6 +21,7 @@ import type { Metrics, RecordFate } from '../../src/ports/metrics.ts';
 import type { Beginning, StreamSource } from '../../src/ports/stream-source.ts';
 import { openStores } from '../../src/wiring/stores.ts';
 import type { RunningRole } from '../role.ts';
+import { openFeeder } from './feeder.ts';
 
 export interface BridgeTools {
   readonly log: Log;
@@ -32,7 +33,7 @@ export interface BridgeTools {
 /** A store that is away must not keep the process from ending; what was not checkpointed is delivered again elsewhere. */
 const STOP_MS = 20_000;
 
-/** Reads the streams of the user service and of the payments service into the inbox. */
+/** Reads the streams of the user service and of the payments service into the inbox, and tells others of our changes. */
 export async function startBridges(environment: Environment, tools: BridgeTools): Promise<RunningRole> {
   const config = readConfig(environment, {
     redis: sections.redis,
@@ -53,6 +54,10 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
     endpoint: config.kinesis.AWS_ENDPOINT_URL_KINESIS,
   });
   const locks = new RememberingLocks(stores.locks, systemTimer);
+  // First: it refuses a table without a stream, and then nothing must be running yet.
+  const feeder = config.bridges.FEEDER_ENABLED
+    ? await openFeeder(config, { ...stores, locks, kinesis: client, times, log })
+    : null;
   const names: Record<EventStream, string> = {
     users: config.kinesis.USERS_STREAM,
     payments: config.kinesis.PAYMENTS_STREAM,
@@ -89,20 +94,25 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
       onLag: (shardId, lagMs) => metrics.streamLag(stream, shardId, lagMs),
     });
   });
+  const all = feeder === null ? bridges : [...bridges, feeder.bridge];
   const { METRICS_PORT } = config.workers;
-  const ready = (): boolean => bridges.every((bridge) => bridge.health().healthy);
+  const ready = (): boolean => all.every((bridge) => bridge.health().healthy);
   const server =
     METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, ready });
-  log.info({ streams: Object.values(names), metricsPort: server?.port }, 'bridges are up');
+  log.info(
+    { streams: Object.values(names), feeds: feeder?.stream, metricsPort: server?.port },
+    'bridges are up',
+  );
   return {
     async stop() {
-      const stopped = Promise.all(bridges.map((bridge) => bridge.stop()));
+      const stopped = Promise.all(all.map((bridge) => bridge.stop()));
       const tooLong = new AbortController();
       await Promise.race([stopped, systemTimer.sleep(STOP_MS, tooLong.signal)]);
       tooLong.abort();
       await stores.close();
       await clockSource.close();
       await server?.close();
+      feeder?.close();
       client.destroy();
       redis.disconnect();
     },
