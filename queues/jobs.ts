@@ -31,6 +31,7 @@ export type SightingInJob = z.output<typeof sighting>;
 export const pageJob = z.object({ runId, pass: z.int().positive(), page: z.int().nonnegative() });
 export type PageJob = z.output<typeof pageJob>;
 
+/** One record of a run: to be collected, or to be told about. */
 export const collectionJob = z.object({
   runId,
   pass: z.int().positive(),
@@ -65,6 +66,7 @@ export const QUEUE_OF_RUN: Record<RunProcess, QueueName> = {
   retry: 'collections-retry',
   pause: 'collections-pause',
   stale: 'collections-retry',
+  notify: 'notifications',
 };
 
 export const QUEUE_OF_REQUEST: Record<RequestPath, QueueName> = {

@@ -11,7 +11,7 @@ export const QUEUE_GROUPS = {
     'manual-repayments',
   ],
   events: ['membership-events', 'ach-events'],
-  upkeep: ['janitor'],
+  upkeep: ['notifications', 'janitor'],
 } as const;
 
 export type QueueGroup = keyof typeof QUEUE_GROUPS;

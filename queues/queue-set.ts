@@ -1,5 +1,6 @@
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { COLLECTING_PROCESSES } from '../src/domain/runs.ts';
 import type { InboxEvent } from '../src/ports/inbox.ts';
 import { EVENT_STREAMS } from '../src/ports/inbox.ts';
 import type { CollectionRequest } from '../src/ports/requests.ts';
@@ -25,7 +26,7 @@ export interface JobCount {
 }
 
 const COLLECTING_QUEUES: readonly QueueName[] = [
-  ...Object.values(QUEUE_OF_RUN),
+  ...COLLECTING_PROCESSES.map((process) => QUEUE_OF_RUN[process]),
   ...Object.values(QUEUE_OF_REQUEST),
 ];
 

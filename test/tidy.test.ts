@@ -155,6 +155,7 @@ it('the queues have the names that people see', () => {
       'manual-repayments',
       'membership-events',
       'ach-events',
+      'notifications',
       'janitor',
     ].sort(),
   );

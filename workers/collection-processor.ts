@@ -4,7 +4,7 @@ import { collectionJob } from '../queues/jobs.ts';
 import { collectSubscription } from '../src/app/collect-subscription.ts';
 import { provisionalVerdict } from '../src/app/provisional-verdict.ts';
 import type { Path } from '../src/domain/paths.ts';
-import { PATH_OF_RUN, parseRunId } from '../src/domain/runs.ts';
+import { PATH_OF_RUN, isCollecting, parseRunId } from '../src/domain/runs.ts';
 import type { Verdict } from '../src/domain/verdict.ts';
 import { lookAgainLater, pastSighting } from './busy-lock.ts';
 import type { WorkerContext } from './context.ts';
@@ -73,6 +73,7 @@ function counted({ metrics, log }: WorkerContext, path: Path, verdict: Verdict):
 
 function pathOf({ runId }: CollectionJob): Path {
   const run = parseRunId(runId);
-  if (run === null) throw new UnrecoverableError(`${runId} is no run`);
+  if (run === null || !isCollecting(run.process))
+    throw new UnrecoverableError(`${runId} is no run that collects`);
   return PATH_OF_RUN[run.process];
 }

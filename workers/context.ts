@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { QueueSet } from '../queues/queue-set.ts';
 import type { CollectDependencies } from '../src/app/collection-case.ts';
+import type { NotifyDependencies } from '../src/app/notify/notify-record.ts';
 import type { ReconcileDependencies } from '../src/app/reconcile-runs.ts';
 import type { RunDependencies } from '../src/app/run-collections.ts';
 import type { JanitorPolicy } from '../src/app/settle-attempt.ts';
@@ -16,6 +17,7 @@ export interface WorkerContext {
   readonly collect: CollectDependencies;
   readonly runs: RunDependencies;
   readonly reconcile: ReconcileDependencies;
+  readonly notify: NotifyDependencies;
   readonly requests: RequestStore;
   readonly inbox: Inbox;
   readonly users: UserService;

@@ -7,12 +7,15 @@ import type { WorkerContext } from './context.ts';
 import type { ApplyEvent } from './event-processor.ts';
 import { eventProcessor } from './event-processor.ts';
 import { janitorProcessor } from './janitor-processor.ts';
+import { notificationProcessor } from './notification-processor.ts';
 import { pageProcessor } from './page-processor.ts';
 import { Registry } from './registry.ts';
 import { requestProcessor } from './request-processor.ts';
 
 /** Pages of different runs; those of one run follow each other. */
 const PAGES_AT_ONCE = 4;
+/** Nobody waits for a notice: enough to be through in an hour, too few to press on the services. */
+const NOTICES_AT_ONCE = 10;
 
 /** Which processor serves which queue, and how many jobs at once. */
 export function registryOf(
@@ -37,5 +40,10 @@ export function registryOf(
     .add({ queue: 'manual-repayments', ...request })
     .add({ queue: 'membership-events', concurrency, processor: eventProcessor(context, membership) })
     .add({ queue: 'ach-events', concurrency, processor: eventProcessor(context, payment) })
+    .add({
+      queue: 'notifications',
+      processor: notificationProcessor(context),
+      concurrency: NOTICES_AT_ONCE,
+    })
     .add({ queue: 'janitor', processor: janitorProcessor(context), concurrency: 1 });
 }

@@ -98,6 +98,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
       forecastOf: (process, tick) => shelf.find(process, tick),
     },
     reconcile: { runs: stores.runs, clock, goOn: (run) => queues.ensurePage(run) },
+    notify: { ...stores, ...services, clock },
     requests: stores.requests,
     inbox: stores.inbox,
     users: services.users,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PLANS } from '../domain/plan.ts';
-import { RUN_PROCESSES } from '../domain/runs.ts';
+import { COLLECTING_PROCESSES } from '../domain/runs.ts';
 import type { Forecast } from '../ports/runs.ts';
 import { instant, money } from './codecs.ts';
 
@@ -8,7 +8,7 @@ export const tally = z.object({ count: z.int(), amount: money, reasons: z.record
 export const planTallies = z.partialRecord(z.enum(PLANS), tally);
 
 export const forecast = z.object({
-  process: z.enum(RUN_PROCESSES),
+  process: z.enum(COLLECTING_PROCESSES),
   asOf: instant,
   records: z.int(),
   amount: money,

@@ -2,7 +2,7 @@ import type { Instant } from '../domain/instant.ts';
 import { plusMs } from '../domain/instant.ts';
 import type { CollectionPolicy } from '../domain/policy.ts';
 import { PATHS } from '../domain/paths.ts';
-import { PATH_OF_RUN, dueRange } from '../domain/runs.ts';
+import { PATH_OF_RUN, dueRange, isCollecting } from '../domain/runs.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { MalformedRowError } from '../errors.ts';
 import type { RecordRef, Run, RunStore } from '../ports/runs.ts';
@@ -52,7 +52,7 @@ function wasDue(
   { process, startedAt }: Pick<Run, 'process'> & Start,
   { billingStatus, lastRunDate, process: last }: Subscription,
 ): boolean {
-  if (billingStatus !== 'ERROR' || startedAt === null) return true;
+  if (!isCollecting(process) || billingStatus !== 'ERROR' || startedAt === null) return true;
   // Stamps run ahead of the clock by nanoseconds, so that each is greater than the one before.
   if (lastRunDate === null || lastRunDate <= plusMs(startedAt, 1)) return true;
   const own = PATHS[PATH_OF_RUN[process]].process;
@@ -75,6 +75,8 @@ function readRange(
   { process, tick, cursor }: Pick<Run, 'process' | 'tick' | 'cursor'>,
 ): Promise<SubscriptionPage> {
   const range = dueRange(process, tick, policy);
+  if ('from' in range)
+    return subscriptions.getNotificationSubscriptionPage(range.status, range.from, range.before, cursor);
   if ('after' in range) return subscriptions.getRetrySubscriptionPage(range.after, cursor);
   if ('upTo' in range) return subscriptions.getStaleSubscriptionPage(range.upTo, cursor);
   return range.status === 'SCHEDULED'

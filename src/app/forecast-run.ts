@@ -6,7 +6,7 @@ import { owns } from '../domain/ownership.ts';
 import { PATHS } from '../domain/paths.ts';
 import type { PlanName } from '../domain/plan.ts';
 import { planOf } from '../domain/plan.ts';
-import type { RunProcess } from '../domain/runs.ts';
+import type { CollectingProcess } from '../domain/runs.ts';
 import { PATH_OF_RUN, dueRange, isInRange, runId } from '../domain/runs.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { ServiceDownError } from '../errors.ts';
@@ -31,7 +31,7 @@ export interface ForecastDependencies extends DueSources, FactSources {
 }
 
 export interface ForecastRequest {
-  readonly process: RunProcess;
+  readonly process: CollectingProcess;
   readonly asOf: Instant;
 }
 

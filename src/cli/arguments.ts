@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import type { Instant } from '../domain/instant.ts';
 import { parseInstant } from '../domain/instant.ts';
-import type { RunProcess } from '../domain/runs.ts';
-import { RUN_PROCESSES } from '../domain/runs.ts';
+import type { CollectingProcess, RunProcess } from '../domain/runs.ts';
+import { COLLECTING_PROCESSES, RUN_PROCESSES, isCollecting } from '../domain/runs.ts';
 import type { UserId } from '../domain/subscription.ts';
 import type { FreezeTarget } from '../ports/freezes.ts';
 
@@ -32,6 +32,14 @@ export function runProcess(text: string): RunProcess {
   const found = RUN_PROCESSES.find((process) => process === text);
   if (found === undefined) throw new InvalidArgumentError(`one of ${RUN_PROCESSES.join(', ')}`);
   return found;
+}
+
+export function collectingProcess(text: string): CollectingProcess {
+  const process = RUN_PROCESSES.find((known) => known === text);
+  if (process !== undefined && isCollecting(process)) return process;
+  const why =
+    process === undefined ? '' : `a ${process} run charges nothing, so there is nothing to foretell: `;
+  throw new InvalidArgumentError(`${why}one of ${COLLECTING_PROCESSES.join(', ')}`);
 }
 
 const FREEZE_TARGETS: Readonly<Record<string, FreezeTarget>> = {

@@ -11,12 +11,12 @@ import type { Instant } from '../domain/instant.ts';
 import { formatInstant, wholeSecond } from '../domain/instant.ts';
 import { formatMoney } from '../domain/money.ts';
 import { PLANS } from '../domain/plan.ts';
-import type { RunProcess } from '../domain/runs.ts';
-import { RUN_PROCESSES, runId } from '../domain/runs.ts';
+import type { CollectingProcess } from '../domain/runs.ts';
+import { COLLECTING_PROCESSES, runId } from '../domain/runs.ts';
 import { forecastFigures } from '../figures/forecast-figures.ts';
 import type { Forecast } from '../ports/runs.ts';
 import { openServices } from '../wiring/services.ts';
-import { instant, runProcess } from './arguments.ts';
+import { collectingProcess, instant } from './arguments.ts';
 import type { CliContext } from './context.ts';
 import { reachRedis, soon } from './reach-redis.ts';
 import { tallyTable } from './tally-table.ts';
@@ -30,10 +30,10 @@ export function addForecastCommand(program: Command, { environment, target }: Cl
     .description(
       'tell what a run would do, without doing it: whom it would charge, refuse, cancel, skip, and why. Writes nothing to the tables',
     )
-    .argument('<process>', `which run: ${RUN_PROCESSES.join(', ')}`, runProcess)
+    .argument('<process>', `which run: ${COLLECTING_PROCESSES.join(', ')}`, collectingProcess)
     .option('--as-of <time>', 'as if the run were started then; now when left out', instant)
     .option('--json', 'the last line on standard output is one JSON object', false)
-    .action(async (process_: RunProcess, { asOf, json }: { asOf?: Instant; json: boolean }) => {
+    .action(async (process_: CollectingProcess, { asOf, json }: { asOf?: Instant; json: boolean }) => {
       const out = json ? terminal(process.stderr) : terminal();
       out.line(target);
       const config = configFrom(environment);
@@ -60,7 +60,7 @@ const configFrom = (environment: Environment) =>
 
 function makeForecast(
   config: ReturnType<typeof configFrom>,
-  process: RunProcess,
+  process: CollectingProcess,
   asOf: Instant | null,
   out: Terminal,
 ): Promise<Forecast> {

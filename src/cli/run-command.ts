@@ -9,7 +9,7 @@ import type { Instant } from '../domain/instant.ts';
 import { formatInstant, wholeSecond } from '../domain/instant.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { RunProcess } from '../domain/runs.ts';
-import { RUN_PROCESSES } from '../domain/runs.ts';
+import { RUN_PROCESSES, isCollecting } from '../domain/runs.ts';
 import { VERDICTS } from '../domain/verdict.ts';
 import { runFigures } from '../figures/run-figures.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -37,7 +37,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
   program
     .command('run')
     .description(
-      'start a run: its due records are handed to the workers, who charge them. Started twice for the same time it is one run',
+      'start a run: its due records are handed to the workers, who charge them or, for notify, tell their members. Started twice for the same time it is one run',
     )
     .argument('<process>', `which run: ${RUN_PROCESSES.join(', ')}`, runProcess)
     .option('--as-of <time>', 'for what was due by then, a time in the past; now when left out', instant)
@@ -94,9 +94,10 @@ function tickOf(name: RunProcess, { asOf }: RunOptions, clock: Clock): Instant {
   const tick = wholeSecond(asOf ?? now);
   if (tick <= now) return tick;
   const [at, is] = [formatInstant(tick), formatInstant(now)];
-  throw new Error(
-    `--as-of ${at} is ahead of the clock, which says ${is}: \`forecast ${name} --as-of ${at}\` tells what a run would do then`,
-  );
+  const hint = isCollecting(name)
+    ? `: \`forecast ${name} --as-of ${at}\` tells what a run would do then`
+    : '';
+  throw new Error(`--as-of ${at} is ahead of the clock, which says ${is}${hint}`);
 }
 
 /** The run is stored: the job only wakes somebody up. */

@@ -1,24 +1,40 @@
+import type { CalendarDate } from './calendar-date.ts';
+import { addDays, dateOf, midnightOf } from './calendar-date.ts';
 import type { Instant } from './instant.ts';
 import { lowerBoundText, parseInstant, plusDays } from './instant.ts';
 import type { Path } from './paths.ts';
 import type { CollectionPolicy } from './policy.ts';
 import type { Subscription } from './subscription.ts';
 
-export const RUN_PROCESSES = ['scheduled', 'retry', 'pause', 'stale'] as const;
+export const COLLECTING_PROCESSES = ['scheduled', 'retry', 'pause', 'stale'] as const;
+export type CollectingProcess = (typeof COLLECTING_PROCESSES)[number];
+
+/** `notify` reads and reports like the others, and collects nothing: members are told what is due soon. */
+export const RUN_PROCESSES = [...COLLECTING_PROCESSES, 'notify'] as const;
 export type RunProcess = (typeof RUN_PROCESSES)[number];
 
 export type RunId = string & { readonly __brand: 'RunId' };
 
 /** By which path a run considers its records. */
-export const PATH_OF_RUN: Record<RunProcess, Path> = {
+export const PATH_OF_RUN: Record<CollectingProcess, Path> = {
   scheduled: 'INITIAL',
   retry: 'RETRY',
   pause: 'PAUSE',
   stale: 'STALE',
 };
 
-/** Which records are due: those of a status, on one side of an instant. */
+export const isCollecting = (process: RunProcess): process is CollectingProcess =>
+  Object.hasOwn(PATH_OF_RUN, process);
+
+/** So many days before a record is due its member is told. */
+const NOTICE_DAYS = 4;
+
+/** Members are told of what is due on this day. */
+export const noticeDay = (tick: Instant): CalendarDate => addDays(dateOf(tick), NOTICE_DAYS);
+
+/** Which records are due: those of a status, on one side of an instant or between two. */
 export type DueRange =
+  | { readonly status: 'SCHEDULED'; readonly from: Instant; readonly before: Instant }
   | { readonly status: 'SCHEDULED' | 'PAUSED'; readonly before: Instant }
   | { readonly status: 'ERROR'; readonly after: Instant }
   | { readonly status: 'ERROR'; readonly upTo: Instant };
@@ -39,11 +55,17 @@ export function dueRange(
       return { status: 'ERROR', after: cut };
     case 'stale':
       return { status: 'ERROR', upTo: cut };
+    case 'notify': {
+      // A whole day, whenever on its own day the run starts: a run each day leaves nobody out and takes nobody twice.
+      const day = noticeDay(tick);
+      return { status: 'SCHEDULED', from: midnightOf(day), before: midnightOf(addDays(day, 1)) };
+    }
   }
 }
 
 export function isInRange(range: DueRange, { billingStatus, billingDate }: Subscription): boolean {
   if (billingStatus !== range.status) return false;
+  if ('from' in range && billingDate < range.from) return false;
   if ('before' in range) return billingDate < range.before;
   return 'after' in range ? billingDate > range.after : billingDate <= range.upTo;
 }

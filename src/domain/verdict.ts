@@ -15,6 +15,7 @@ export const VERDICTS = [
   'waived',
   'stale',
   'pause-skipped',
+  'notified',
   'no-op',
   'deferred',
   'skipped',

@@ -13,6 +13,9 @@ export type AttemptResult = Payment['status'] | 'UNKNOWN' | 'NOT_TAKEN';
 /** Stored in the inbox, dropped because it is not for us, or kept for somebody to look at. */
 export type RecordFate = 'stored' | 'other-type' | 'not-owned' | 'quarantined';
 
+/** As what a record was considered: for a collection, or for a notice about it. */
+export type ConsideredAs = Path | 'NOTICE';
+
 export interface QueueDepth {
   readonly queue: string;
   /** BullMQ's word: `waiting`, `active`, `delayed`, `failed`. */
@@ -22,7 +25,7 @@ export interface QueueDepth {
 
 /** What is counted, and its text for whoever scrapes it. */
 export interface Metrics {
-  verdict(path: Path, verdict: VerdictName, reason: string): void;
+  verdict(path: ConsideredAs, verdict: VerdictName, reason: string): void;
   attempt(rail: Rail, result: AttemptResult): void;
   /** Somebody else held the user's lock: the work was put off. */
   lockBusy(path: Path): void;

@@ -1,7 +1,7 @@
 import type { Instant } from '../domain/instant.ts';
 import type { Cents } from '../domain/money.ts';
 import type { PlanName } from '../domain/plan.ts';
-import type { RunId, RunProcess } from '../domain/runs.ts';
+import type { CollectingProcess, RunId, RunProcess } from '../domain/runs.ts';
 import type { SubscriptionId, UserId } from '../domain/subscription.ts';
 import type { Verdict, VerdictName } from '../domain/verdict.ts';
 import type { PageKey } from './subscriptions.ts';
@@ -30,7 +30,7 @@ export interface RunReport {
 
 /** What a run would decide, had it been started at that moment. */
 export interface Forecast {
-  readonly process: RunProcess;
+  readonly process: CollectingProcess;
   readonly asOf: Instant;
   readonly records: number;
   readonly amount: Cents;

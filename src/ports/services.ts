@@ -25,6 +25,20 @@ export interface AccountService {
   primary(userId: UserId): Promise<PrimaryAccount | null>;
 }
 
+/** A message to a member, in the words of a template. */
+export interface Notification {
+  readonly userId: UserId;
+  readonly template: string;
+  readonly data: Readonly<Record<string, string>>;
+  /** Whatever is sent again with the same key reaches the member once. */
+  readonly dedupeKey: string;
+}
+
+export interface NotificationService {
+  /** Returns when the service has taken it over. */
+  send(notification: Notification): Promise<void>;
+}
+
 /** What is asked of the processor. With the same key it must be the same to the letter. */
 export interface ChargeRequest {
   readonly userId: UserId;

@@ -7,6 +7,7 @@ import { DynamoCheckpoints } from '../adapters/dynamodb/checkpoints.ts';
 import { createDynamoClient } from '../adapters/dynamodb/client.ts';
 import { DynamoFreezes } from '../adapters/dynamodb/freezes.ts';
 import { DynamoInbox } from '../adapters/dynamodb/inbox.ts';
+import { DynamoNotices } from '../adapters/dynamodb/notices.ts';
 import { DynamoPipeline } from '../adapters/dynamodb/pipeline.ts';
 import { DynamoQuarantine } from '../adapters/dynamodb/quarantine.ts';
 import { DynamoRequests } from '../adapters/dynamodb/requests.ts';
@@ -22,6 +23,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { FreezeStore } from '../ports/freezes.ts';
 import type { Inbox, Quarantine } from '../ports/inbox.ts';
 import type { LockClient } from '../ports/lock.ts';
+import type { Notices } from '../ports/notices.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
 import type { RequestStore } from '../ports/requests.ts';
 import type { RunStore } from '../ports/runs.ts';
@@ -44,6 +46,7 @@ export interface Stores {
   readonly quarantine: Quarantine;
   readonly checkpoints: Checkpoints;
   readonly attendance: Attendance;
+  readonly notices: Notices;
   readonly locks: LockClient;
   /** Releases the locks that are held. */
   close(): Promise<void>;
@@ -85,6 +88,7 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
     quarantine: new DynamoQuarantine({ client, table, reader, transactor, ids: randomUUID }),
     checkpoints: new DynamoCheckpoints({ client, table, transactor, ids: randomUUID }),
     attendance: new DynamoAttendance({ client, table }),
+    notices: new DynamoNotices({ client, table }),
     locks,
     async close() {
       await locks.close();

@@ -3,7 +3,7 @@ import { DynamoRuns } from '../../src/adapters/dynamodb/runs.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
 import type { NextStep, RunDependencies } from '../../src/app/run-collections.ts';
 import { takePage } from '../../src/app/run-collections.ts';
-import { PATH_OF_RUN } from '../../src/domain/runs.ts';
+import { PATH_OF_RUN, isCollecting } from '../../src/domain/runs.ts';
 import type { RecordRef, Run } from '../../src/ports/runs.ts';
 import type { World } from './world.ts';
 
@@ -27,7 +27,9 @@ export function inProcess(
     async enqueue(run, records) {
       handedOver.push([...records]);
       const kept = records.filter((_, index) => !lose(run.pass, index));
-      await Promise.all(kept.map((record) => here.collect(PATH_OF_RUN[run.process], record, run.runId, run)));
+      if (!isCollecting(run.process)) throw new Error(`a ${run.process} run collects nothing`);
+      const path = PATH_OF_RUN[run.process];
+      await Promise.all(kept.map((record) => here.collect(path, record, run.runId, run)));
     },
     owned: { kind: 'all' },
     forecastOf: () => Promise.resolve(null),

@@ -16,8 +16,8 @@ import type { Instant } from '../../../src/domain/instant.ts';
 import { formatInstant, plusDays, plusMs } from '../../../src/domain/instant.ts';
 import type { OwnedUsers } from '../../../src/domain/ownership.ts';
 import { owns } from '../../../src/domain/ownership.ts';
-import type { RunProcess } from '../../../src/domain/runs.ts';
-import { PATH_OF_RUN, RUN_PROCESSES } from '../../../src/domain/runs.ts';
+import type { CollectingProcess } from '../../../src/domain/runs.ts';
+import { COLLECTING_PROCESSES, PATH_OF_RUN } from '../../../src/domain/runs.ts';
 import type { BillingStatus, Subscription, SubscriptionId } from '../../../src/domain/subscription.ts';
 import type { FreezeTarget } from '../../../src/ports/freezes.ts';
 import type { RecordRef, Run } from '../../../src/ports/runs.ts';
@@ -29,7 +29,10 @@ import { world } from '../../support/world.ts';
 const TICK = at('2026-11-16T08:00:00Z');
 
 /** What a due record of each process looks like. */
-const DUE: Record<RunProcess, { readonly billingStatus: BillingStatus; readonly billingDate: Instant }> = {
+const DUE: Record<
+  CollectingProcess,
+  { readonly billingStatus: BillingStatus; readonly billingDate: Instant }
+> = {
   scheduled: { billingStatus: 'SCHEDULED', billingDate: at('2026-11-16T06:00:00Z') },
   retry: { billingStatus: 'ERROR', billingDate: at('2026-11-10T06:00:00Z') },
   pause: { billingStatus: 'PAUSED', billingDate: at('2026-11-16T06:00:00Z') },
@@ -56,20 +59,24 @@ const foreteller = (owned: OwnedUsers = { kind: 'all' }): ForecastDependencies =
   ratePerS: 10_000,
 });
 
-const forecast = (process: RunProcess, dependencies = foreteller()) =>
+const forecast = (process: CollectingProcess, dependencies = foreteller()) =>
   forecastRun(dependencies, { process, asOf: TICK }, () => undefined);
 
 type Order = 'oldest first' | 'newest first';
 
 /** Runs to the end, one record after the other. */
-async function drive(process: RunProcess, order: Order, owned: OwnedUsers = { kind: 'all' }): Promise<Run> {
+async function drive(
+  process: CollectingProcess,
+  order: Order,
+  owned: OwnedUsers = { kind: 'all' },
+): Promise<Run> {
   const dependencies: RunDependencies = {
     ...here.dependencies,
     runs: runs(),
     owned,
     async enqueue(run, records) {
       for (const record of await sorted(records, order))
-        await here.collect(PATH_OF_RUN[run.process], record, run.runId, run);
+        await here.collect(PATH_OF_RUN[process], record, run.runId, run);
     },
     forecastOf: () => Promise.resolve(null),
   };
@@ -139,7 +146,7 @@ async function leaveOpen(record: StoredSubscription, status: BillingStatus): Pro
 }
 
 /** Somebody of every kind that the rules tell apart. */
-async function populate(process: RunProcess): Promise<void> {
+async function populate(process: CollectingProcess): Promise<void> {
   const due = DUE[process];
   const member = (settings: object = {}, fields: Partial<Subscription> = {}) =>
     here.member(settings, { ...due, ...fields });
@@ -198,7 +205,7 @@ async function everything(): Promise<string> {
 
 describe('a forecast', () => {
   // Workers take a member's records in any order. Out of one large page the newest can come first.
-  const variants = RUN_PROCESSES.flatMap((process) => [
+  const variants = COLLECTING_PROCESSES.flatMap((process) => [
     { process, order: 'oldest first', pageSize: 4, frozen: null } as const,
     { process, order: 'newest first', pageSize: 100, frozen: 'ACH' } as const,
   ]);

@@ -48,12 +48,13 @@ describe('the reconciler', () => {
   it('makes up for the newest missed tick of each process after an outage, and not for older ones', async () => {
     await reconcile('2026-11-09T06:00:00Z');
     expect(await reconcile('2026-11-16T06:30:00Z')).toEqual([
+      'notify-20261115T150000Z',
       'pause-20261113T220000Z',
       'retry-20261113T070000Z',
       'scheduled-20261113T080000Z',
       'stale-20261115T090000Z',
     ]);
-    expect(await dependencies.runs.list(10)).toHaveLength(4);
+    expect(await dependencies.runs.list(10)).toHaveLength(5);
   });
 
   it('sees that a run which stands still goes on from where it stands', async () => {

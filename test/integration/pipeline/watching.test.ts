@@ -50,11 +50,12 @@ describe('a worker process', () => {
 
 describe('a role whose configuration is wrong', () => {
   it('ends at once and names the variable and what is allowed', async () => {
-    const bad = system.worker({ env: { QUEUES: 'janitor,collections-reply', METRICS_PORT: '' } });
-    await expect(bad).rejects.toThrow(/QUEUES names collections-reply; must be some of/);
-    const worse = system.worker({ env: { COLLECTION_CONCURRENCY: 'many', METRICS_PORT: '' } });
-    const hopeless = system.worker({ env: { PROCESSOR_TIMEOUT_MS: '2900', METRICS_PORT: '' } });
-    await expect(hopeless).rejects.toThrow(/LOCK_LEASE_MS is 3000; must be at least 4400/);
-    await expect(worse).rejects.toThrow(/COLLECTION_CONCURRENCY is "many"; must be a whole number/);
+    const wrong: [Record<string, string>, RegExp][] = [
+      [{ QUEUES: 'janitor,collections-reply' }, /QUEUES names collections-reply; must be some of/],
+      [{ COLLECTION_CONCURRENCY: 'many' }, /COLLECTION_CONCURRENCY is "many"; must be a whole number/],
+      [{ PROCESSOR_TIMEOUT_MS: '2900' }, /LOCK_LEASE_MS is 3000; must be at least 4400/],
+    ];
+    for (const [env, message] of wrong)
+      await expect(system.worker({ env: { ...env, METRICS_PORT: '' } })).rejects.toThrow(message);
   });
 });

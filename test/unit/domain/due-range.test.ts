@@ -21,6 +21,11 @@ describe('a record is due for', () => {
   it.each<[BillingStatus, string, Instant, string[]]>([
     ['SCHEDULED', 'before the tick', before(TICK), ['scheduled']],
     ['SCHEDULED', 'at the tick', TICK, []],
+    ['SCHEDULED', 'just before the fourth day after the tick’s', before(at('2026-11-20T00:00:00Z')), []],
+    ['SCHEDULED', 'when the fourth day begins', at('2026-11-20T00:00:00Z'), ['notify']],
+    ['SCHEDULED', 'when it ends', before(at('2026-11-21T00:00:00Z')), ['notify']],
+    ['SCHEDULED', 'when it is over', at('2026-11-21T00:00:00Z'), []],
+    ['PAUSED', 'on the fourth day after the tick’s', at('2026-11-20T06:00:00Z'), []],
     ['PAUSED', 'before the tick', before(TICK), ['pause']],
     ['PAUSED', 'at the tick', TICK, []],
     ['ERROR', 'after the cut', after(CUT), ['retry']],

@@ -18,6 +18,8 @@ describe('the newest tick', () => {
     ['pause', '2026-11-17T00:00:00Z', '2026-11-16T22:00:00Z'],
     ['stale', '2026-11-15T09:00:00Z', '2026-11-15T09:00:00Z'],
     ['stale', '2026-11-15T08:59:00Z', '2026-11-14T09:00:00Z'],
+    ['notify', '2026-11-15T15:00:00Z', '2026-11-15T15:00:00Z'],
+    ['notify', '2026-11-15T14:59:59Z', '2026-11-14T15:00:00Z'],
   ] as const)('of %s at %s is %s', (process, now, tick) => {
     expect(formatInstant(newestTick(process, at(now)))).toBe(tick);
   });
@@ -40,6 +42,7 @@ it('a scheduler that knows cron is told the same', () => {
     retry: '0 7 * * 1-5',
     scheduled: '0 8 * * 1-5',
     stale: '0 9 * * *',
+    notify: '0 15 * * *',
     pause: '0 22 * * 1-5',
   });
 });

@@ -1,0 +1,31 @@
+import type { CalendarDate } from './calendar-date.ts';
+import { dateOf } from './calendar-date.ts';
+import type { Instant } from './instant.ts';
+import type { Subscription, SubscriptionId } from './subscription.ts';
+import { PENDING_CANCELLATION } from './subscription.ts';
+
+/** The notifications service knows it by this name, which counts the days in between. */
+export const THREE_DAY_NOTICE = 'three_day_notification';
+
+export type NoNotice = 'not-scheduled' | 'another-date' | 'pending-cancellation' | 'already-due';
+
+/** Why the member is not told that the record is due on that day. Null: nothing about the record speaks against it. */
+export function noNotice(
+  { billingStatus, billingDate, updatedEvent }: Subscription,
+  day: CalendarDate,
+  now: Instant,
+): NoNotice | null {
+  if (billingStatus !== 'SCHEDULED') return 'not-scheduled';
+  if (dateOf(billingDate) !== day) return 'another-date';
+  // It ends on that day instead of being charged: nobody is told of a charge that will not come.
+  if (updatedEvent === PENDING_CANCELLATION) return 'pending-cancellation';
+  // The services were down for days: a notice after the charge would only confuse.
+  return billingDate <= now ? 'already-due' : null;
+}
+
+/**
+ * What makes a notice the same notice. The day is part of it: whoever was told of one day and is charged on another
+ * must be told again.
+ */
+export const noticeKey = (subscriptionId: SubscriptionId, day: CalendarDate): string =>
+  `${subscriptionId}.${day}.${THREE_DAY_NOTICE}`;

@@ -1,0 +1,53 @@
+import { UnrecoverableError } from 'bullmq';
+import type { CollectionJob } from '../queues/jobs.ts';
+import { collectionJob } from '../queues/jobs.ts';
+import { notifyRecord } from '../src/app/notify/notify-record.ts';
+import { provisionalVerdict } from '../src/app/provisional-verdict.ts';
+import type { CalendarDate } from '../src/domain/calendar-date.ts';
+import { noticeDay, parseRunId } from '../src/domain/runs.ts';
+import type { Verdict } from '../src/domain/verdict.ts';
+import type { WorkerContext } from './context.ts';
+import type { Processor } from './job.ts';
+import { dataOf } from './job.ts';
+import { isLastTry, putOff, reasonOf } from './put-off.ts';
+
+/** A notice can wait for a service that is down, about a day at one look a minute; then somebody has to see it. */
+const MOST_STARTS = 24 * 60;
+
+/** One record of a notify run. */
+export function notificationProcessor(context: WorkerContext): Processor {
+  return async (taken) => {
+    const data = dataOf(collectionJob, taken.job);
+    const day = dayOf(data);
+    try {
+      const { runId: triggerId, userId, subscriptionId } = data;
+      const verdict = await notifyRecord(context.notify, { userId, subscriptionId, day, triggerId });
+      return counted(context, verdict);
+    } catch (error) {
+      await putOff(context, taken, error, MOST_STARTS);
+      // The record must have a verdict then too, or the run would hand it over again and again.
+      if (isLastTry(taken)) await leaveFailed(context, data, reasonOf(error));
+      throw error;
+    }
+  };
+}
+
+async function leaveFailed(context: WorkerContext, data: CollectionJob, reason: string): Promise<void> {
+  const { pipeline, clock } = context.notify;
+  const left = provisionalVerdict(data, data.runId, { verdict: 'failed', reason }, clock.now());
+  await pipeline.saveVerdict(left);
+  counted(context, left);
+}
+
+function counted({ metrics, log }: WorkerContext, { verdict, reason, ...ids }: Verdict) {
+  const { userId, subscriptionId, triggerId } = ids;
+  metrics.verdict('NOTICE', verdict, reason);
+  log.debug({ verdict, reason, userId, subscriptionId, triggerId }, 'notice considered');
+  return { verdict, reason };
+}
+
+function dayOf({ runId }: CollectionJob): CalendarDate {
+  const run = parseRunId(runId);
+  if (run?.process !== 'notify') throw new UnrecoverableError(`${runId} is no run that notifies`);
+  return noticeDay(run.tick);
+}
