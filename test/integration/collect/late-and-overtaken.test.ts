@@ -185,7 +185,8 @@ describe('a retry run', () => {
     here.now = plusMs(NOW, 60_000);
     expect(await here.collect('INITIAL', second, 'scheduled-run')).toMatchObject({ verdict: 'declined' });
     expect(await takePage(dependencies, run.runId, { pass: 2, page: 0 })).toEqual({ then: 'over' });
-    expect((await dependencies.runs.get(run.runId))?.report?.records).toBe(1);
+    expect((await background(first, run.runId)).verdict).toMatchObject({ verdict: 'declined' });
+    expect((await background(second, run.runId)).verdict).toBeNull();
     expect(await sentCharges(first)).toBe(1);
     expect(await sentCharges(second)).toBe(1);
   });
