@@ -9,13 +9,18 @@ module.exports = {
       {},
       { circular: true },
     ),
+    // Packages and built-ins are met by what they resolve to: `node_modules/pino/…`, and `fs` for `node:fs`.
     only(
       'domain-is-pure',
-      'src/domain knows nothing but itself and pure libraries.',
+      'src/domain knows nothing but itself, and uuid, which computes and touches nothing.',
       { path: '^src/domain/' },
-      {
-        path: '^(src/(?!domain/)|queues/|workers/|dashboard/|@aws-sdk|bullmq|ioredis|express|pino|node:(?!crypto))',
-      },
+      { path: '^(src/(?!domain/)|queues/|workers/|dashboard/|node_modules/(?!uuid/))' },
+    ),
+    only(
+      'domain-touches-no-machine',
+      'Of what Node brings along, src/domain may hash. Files, clocks and the network are behind ports.',
+      { path: '^src/domain/' },
+      { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
     ),
     only(
       'ports-know-the-domain-only',
@@ -32,6 +37,28 @@ module.exports = {
       },
     ),
     only(
+      'adapters-serve-ports',
+      'An adapter knows the port it stands behind (the audit has its own) and its configuration, never who uses it.',
+      { path: '^src/adapters/' },
+      {
+        path: '^(src/(?!(domain/|ports/|adapters/|audit/|config/|errors\\.ts))|queues/|workers/|dashboard/)',
+      },
+    ),
+    only(
+      'api-speaks-to-the-application',
+      'What answers a request knows the application; which store and queue stand behind it is said where the API starts.',
+      { path: '^src/api/', pathNot: '^src/api/(start-api|main)\\.ts$' },
+      { path: '^(src/(?!(api/|app/|domain/|ports/|figures/|errors\\.ts))|queues/|workers/|dashboard/)' },
+    ),
+    only(
+      'api-starts-from-the-wiring',
+      'The start of the API puts its parts together, as a worker does; it needs no other entry point for that.',
+      { path: '^src/api/(start-api|main)\\.ts$' },
+      {
+        path: '^(src/(?!(api/|app/|domain/|ports/|figures/|adapters/|wiring/|config/|errors\\.ts))|workers/|dashboard/)',
+      },
+    ),
+    only(
       'only-adapters-import-the-aws-sdk',
       'Everything else goes through a port. The sandbox bank publishes its own callbacks.',
       { path: '^(src|queues|workers|dashboard)/', pathNot: '^src/(adapters|sandbox)/' },
@@ -45,15 +72,27 @@ module.exports = {
     ),
     only(
       'queues-hold-contracts',
-      'queues/ never imports workers/ or the application.',
+      'A job is written in the words of the domain and the ports, so that whoever reads it needs nothing else.',
       { path: '^queues/' },
-      { path: '^(workers|dashboard|src/(app|adapters|api|sandbox|embedded|cli))/' },
+      { path: '^(workers|dashboard|src/(?!(domain|ports)/))' },
     ),
     only(
       'nobody-reaches-into-workers-or-dashboard',
       'They are entry points.',
       { path: '^(src/(?!cli/)|queues/)' },
       { path: '^(workers|dashboard)/' },
+    ),
+    only(
+      'workers-do-not-show',
+      'What operators see may come and go without those who collect.',
+      { path: '^workers/' },
+      { path: '^dashboard/' },
+    ),
+    only(
+      'embedded-stands-alone',
+      'The local servers are for whoever needs some, tests first; they know nothing of what will run on them.',
+      { path: '^src/embedded/' },
+      { path: '^(src/(?!(embedded/|errors\\.ts))|queues/|workers/|dashboard/)' },
     ),
     only(
       'the-sandbox-shares-no-code-with-the-rules',
@@ -75,7 +114,7 @@ module.exports = {
     ),
     only(
       'no-production-code-imports-tests',
-      '',
+      'Tests are not shipped.',
       { path: '^(src|queues|workers|dashboard)/' },
       { path: '^test/' },
     ),

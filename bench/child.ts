@@ -1,10 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Usage } from './attend.ts';
 
 const ATTEND = fileURLToPath(new URL('./attend.js', import.meta.url));
+/** Its number in attend.ts, which must not be loaded here. */
+const GATE = 4;
 const STOP_MS = 10_000;
 
 export interface ChildOptions {
@@ -24,12 +27,15 @@ export class Child {
     this.process = fork(entry, {
       env: { PATH: process.env['PATH'], ...env },
       execArgv: ['--import', ATTEND, ...execArgv],
-      silent: true,
+      // The last one is the gate of attend.ts.
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],
       serialization: 'advanced',
       // Ctrl-C reaches the whole foreground group; these wait for us instead, so that nothing is cut short.
       detached: true,
     });
     this.ended = once(this.process, 'exit');
+    // Whoever asks a process that has ended is told by `orEnded`.
+    this.gate.on('error', () => undefined);
     for (const stream of [this.process.stdout, this.process.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.output = (this.output + text).slice(-20_000);
@@ -55,12 +61,26 @@ export class Child {
     return this.ask<Usage>({ attend: 'usage' });
   }
 
+  /** Nothing of the process goes on until it is let go. What others do for it does: its leases run. */
+  async hold(): Promise<void> {
+    await this.ask({ attend: 'hold' });
+  }
+
+  letGo(): void {
+    this.gate.write('.');
+  }
+
   async stop(): Promise<void> {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
+    this.gate.end();
     this.process.kill('SIGTERM');
     const limit = setTimeout(() => this.process.kill('SIGKILL'), STOP_MS);
     await this.ended;
     clearTimeout(limit);
+  }
+
+  private get gate(): Writable {
+    return this.process.stdio[GATE] as Writable;
   }
 
   private async message(): Promise<unknown> {

@@ -5,7 +5,7 @@ import type { DemoMember } from '../src/demo/population.ts';
 import { runId } from '../src/domain/runs.ts';
 import type { Bench } from './bench.ts';
 import type { Measured } from './figures.ts';
-import { median } from './figures.ts';
+import { median, medianRatio } from './figures.ts';
 import { dueMembers, dueRecordOf } from './members.ts';
 import { COLLECTIONS, begin, lastEventMs, nextTick, waitFor } from './scheduled-run.ts';
 import type { Site } from './site.ts';
@@ -40,7 +40,7 @@ export async function measureEnqueue({ ground, say }: Bench): Promise<Measured> 
     return {
       enqueue_per_s: median(pages),
       addbulk_per_s: median(bulks),
-      enqueue_to_addbulk: median(pages.map((perS, i) => perS / (bulks[i] ?? Number.NaN))),
+      enqueue_to_addbulk: medianRatio(pages, bulks),
       redis_bytes_per_job: median(bytes),
     };
   } finally {

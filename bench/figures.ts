@@ -28,6 +28,18 @@ export const FIGURES = [
     what: 'items read from the index per record that is due',
     aim: { atMost: 1.1 },
   },
+  { name: 'bridge_per_s', what: 'events read from a stream, stored and enqueued by the bridge, per second' },
+  { name: 'bare_per_s', what: 'the same from a bare loop of GetRecords and addBulk, which stores nothing' },
+  { name: 'bridge_to_bare', what: 'the first over the second', aim: { atLeast: 0.5 } },
+  { name: 'storing_per_s', what: 'the bare loop, if it also stores each event, as one item' },
+  { name: 'bridge_to_storing', what: 'the bridge over that' },
+  { name: 'bridge_cpu_ms_per_event', what: 'processor time of the bridge' },
+  { name: 'bare_cpu_ms_per_event', what: 'processor time of the bare loop' },
+  { name: 'events_applied_per_s', what: 'membership events from PutRecords to applied, per second' },
+  { name: 'steady_put_per_s', what: 'events per second that were put to see the lag; 500 are wanted' },
+  { name: 'steady_stored_per_s', what: 'how many of them per second the bridge stored' },
+  { name: 'bridge_lag_ms_at_500', what: "from PutRecords' answer to stored: of half of them, at most" },
+  { name: 'bridge_lag_p99_ms_at_500', what: 'the same of 99 in 100' },
   { name: 'redis_bytes_per_job', what: 'memory of one waiting collection', aim: { atMost: 1_500 } },
   { name: 'worker_rss_mb_small', what: 'highest memory of the worker while it works through some records' },
   { name: 'worker_rss_mb_large', what: 'the same while it works through four times as many' },
@@ -54,6 +66,18 @@ export function aimText({ aim }: Figure): string {
 
 /** Three digits say all that a shared machine can tell. */
 export const rounded = (value: number): number => Number(value.toPrecision(value >= 1_000 ? 4 : 3));
+
+/** What so many in a hundred are not above. */
+export function percentile(values: readonly number[], hundredths: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const found = sorted[Math.max(0, Math.ceil((sorted.length * hundredths) / 100) - 1)];
+  if (found === undefined) throw new Error('nothing was measured');
+  return found;
+}
+
+/** Of the ratios within rounds: both had the same neighbours. */
+export const medianRatio = (ones: readonly number[], others: readonly number[]): number =>
+  median(ones.map((one, round) => one / (others[round] ?? Number.NaN)));
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);

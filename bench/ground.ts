@@ -78,6 +78,11 @@ export class Ground {
     return this.start('../workers/main.js', { env, upWhen: { says: 'workers are up' } });
   }
 
+  /** The bridges as they are in life. */
+  bridge(env: Readonly<Record<string, string>>): Promise<Child> {
+    return this.start('../workers/bridges/main.js', { env, upWhen: { says: 'bridges are up' } });
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.children.map((child) => child.stop()));
     await this.stack.stop();

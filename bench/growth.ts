@@ -1,7 +1,7 @@
 import type { Bench } from './bench.ts';
 import type { Child } from './child.ts';
 import type { Measured } from './figures.ts';
-import { median } from './figures.ts';
+import { medianRatio } from './figures.ts';
 import { RECORDS_EACH, dueMembers, membersNotDue } from './members.ts';
 import { timedRun } from './scheduled-run.ts';
 import type { Site } from './site.ts';
@@ -32,9 +32,8 @@ export async function measureGrowth({ ground, say }: Bench): Promise<Measured> {
       const [small, large] = places.map(({ msPerRecord }) => (msPerRecord.at(-1) ?? 0).toFixed(2));
       say(`round ${round}: ${small} ms per record among 1,000, ${large} ms among 10,000`);
     }
-    const [small, large] = places.map(({ msPerRecord }) => msPerRecord);
-    const ratios = (large ?? []).map((ms, round) => ms / (small?.[round] ?? Number.NaN));
-    return { growth_10k_over_1k: median(ratios) };
+    const [small = [], large = []] = places.map(({ msPerRecord }) => msPerRecord);
+    return { growth_10k_over_1k: medianRatio(large, small) };
   } finally {
     await Promise.all(places.map(({ worker }) => worker.stop()));
     await Promise.all(places.map(({ site }) => site.close()));

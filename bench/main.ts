@@ -2,7 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { colour, terminal } from '../src/cli/terminal.ts';
+import { measureApplied } from './applied.ts';
 import type { Bench } from './bench.ts';
+import { measureBridge } from './bridge.ts';
 import { measureEnqueue } from './enqueue.ts';
 import type { Figure, Measured } from './figures.ts';
 import { FIGURES, aimText, outcomeOf, rounded } from './figures.ts';
@@ -31,15 +33,19 @@ const { values } = parseArgs({
 type OnFreshGround = <T>(work: (bench: Bench) => Promise<T>) => Promise<T>;
 
 async function measure(say: Bench['say'], onFreshGround: OnFreshGround): Promise<Measured> {
-  say('1 of 4: what one collection asks for');
+  say('1 of 6: what one collection asks for');
   const { template, ...requests } = await onFreshGround(measureRequests);
-  say('2 of 4: the pipeline against a bare loop, then the memory of its worker');
+  say('2 of 6: the pipeline against a bare loop, then the memory of its worker');
   const throughput = await onFreshGround((bench) => measureThroughput(bench, template));
-  say('3 of 4: page jobs against a bare addBulk');
+  say('3 of 6: page jobs against a bare addBulk');
   const enqueue = await onFreshGround(measureEnqueue);
-  say('4 of 4: a small table against a large one');
+  say('4 of 6: a small table against a large one');
   const growth = await onFreshGround(measureGrowth);
-  return { ...requests, ...throughput, ...enqueue, ...growth };
+  say('5 of 6: the bridge against a bare loop, then how far it is behind');
+  const bridge = await onFreshGround(measureBridge);
+  say('6 of 6: events, from the stream to applied');
+  const applied = await onFreshGround(measureApplied);
+  return { ...requests, ...throughput, ...enqueue, ...growth, ...bridge, ...applied };
 }
 
 function show(out: Terminal, measured: Measured): void {

@@ -1,7 +1,7 @@
 import type { Bench } from './bench.ts';
 import type { Child } from './child.ts';
 import type { Measured } from './figures.ts';
-import { median } from './figures.ts';
+import { median, medianRatio } from './figures.ts';
 import type { FloorDone, FloorWork } from './floor-main.ts';
 import { AT_ONCE } from './ground.ts';
 import { dueMembers } from './members.ts';
@@ -53,8 +53,7 @@ export async function measureThroughput(bench: Bench, template: Template): Promi
     return {
       pipeline_per_s: pipelinePerS,
       floor_per_s: floorPerS,
-      // Within a round both had the same neighbours.
-      pipeline_to_floor: median(pipelines.map((one, i) => one.perS / (floors[i]?.perS ?? Number.NaN))),
+      pipeline_to_floor: medianRatio(pipelines.map(perS), floors.map(perS)),
       worker_cpu_ms_per_collection: median(pipelines.map(cpuMs)),
       floor_cpu_ms_per_collection: median(floors.map(cpuMs)),
       ...(await memory(site, worker, records)),

@@ -143,3 +143,8 @@ export class CheckpointPassedError extends CollectionsError {
 export class UnknownRecordError extends CollectionsError {
   readonly code = 'unknown-record';
 }
+
+/** Thrown when a list is to be read on from a place that it does not have. Begin it anew. */
+export class BadCursorError extends CollectionsError {
+  readonly code = 'bad-cursor';
+}

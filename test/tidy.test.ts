@@ -6,6 +6,7 @@ import type { ICruiseOptions, ICruiseResult } from 'dependency-cruiser';
 import { cruise } from 'dependency-cruiser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { QUEUE_NAMES } from '../queues/queue-names.ts';
+import { PROBLEMS } from '../src/api/problems.ts';
 import { temporaryFolder } from './support/stack.ts';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -46,34 +47,72 @@ describe('imports', () => {
     });
     afterAll(() => folder.remove());
 
-    const planted: Record<string, [file: string, imports: string]> = {
-      'domain-is-pure': ['src/domain/a.ts', '../adapters/x.ts'],
-      'ports-know-the-domain-only': ['src/ports/a.ts', '../adapters/x.ts'],
-      'app-speaks-through-ports': ['src/app/a.ts', '../adapters/x.ts'],
-      'queues-hold-contracts': ['queues/a.ts', '../workers/x.ts'],
-      'nobody-reaches-into-workers-or-dashboard': ['src/api/a.ts', '../../workers/x.ts'],
-      'the-sandbox-shares-no-code-with-the-rules': ['src/sandbox/a.ts', '../domain/x.ts'],
-      'the-audit-shares-no-code-with-what-it-checks': ['src/audit/a.ts', '../domain/x.ts'],
-      'nobody-imports-bench': ['src/cli/a.ts', '../../bench/x.ts'],
-      'no-cycles': ['src/adapters/x.ts', './y.ts'],
-    };
+    const planted: [rule: string, file: string, imports: string, resolved: string][] = [
+      ['no-cycles', 'src/adapters/x.ts', './y.ts', 'src/adapters/y.ts'],
+      ['domain-is-pure', 'src/domain/outside.ts', '../adapters/x.ts', 'src/adapters/x.ts'],
+      ['domain-is-pure', 'src/domain/package.ts', 'pino', 'node_modules/pino/'],
+      ['domain-touches-no-machine', 'src/domain/built-in.ts', 'node:fs', 'fs'],
+      ['ports-know-the-domain-only', 'src/ports/a.ts', '../adapters/x.ts', 'src/adapters/x.ts'],
+      ['app-speaks-through-ports', 'src/app/a.ts', '../adapters/x.ts', 'src/adapters/x.ts'],
+      ['adapters-serve-ports', 'src/adapters/a.ts', '../app/a.ts', 'src/app/a.ts'],
+      ['adapters-serve-ports', 'src/adapters/b.ts', '../../queues/x.ts', 'queues/x.ts'],
+      ['api-speaks-to-the-application', 'src/api/a.ts', '../adapters/x.ts', 'src/adapters/x.ts'],
+      ['api-speaks-to-the-application', 'src/api/routes/a.ts', '../../../queues/x.ts', 'queues/x.ts'],
+      ['api-starts-from-the-wiring', 'src/api/start-api.ts', '../cli/a.ts', 'src/cli/a.ts'],
+      [
+        'only-adapters-import-the-aws-sdk',
+        'src/app/b.ts',
+        '@aws-sdk/client-kinesis',
+        'node_modules/@aws-sdk/',
+      ],
+      ['only-adapters-import-the-aws-sdk', 'workers/a.ts', '@smithy/signature-v4', 'node_modules/@smithy/'],
+      ['only-queues-workers-dashboard-import-bullmq', 'src/wiring/a.ts', 'bullmq', 'node_modules/bullmq/'],
+      ['queues-hold-contracts', 'queues/a.ts', '../workers/x.ts', 'workers/x.ts'],
+      ['queues-hold-contracts', 'queues/b.ts', '../src/wiring/a.ts', 'src/wiring/a.ts'],
+      ['nobody-reaches-into-workers-or-dashboard', 'src/api/b.ts', '../../workers/x.ts', 'workers/x.ts'],
+      ['workers-do-not-show', 'workers/b.ts', '../dashboard/x.ts', 'dashboard/x.ts'],
+      ['embedded-stands-alone', 'src/embedded/a.ts', '../domain/x.ts', 'src/domain/x.ts'],
+      ['the-sandbox-shares-no-code-with-the-rules', 'src/sandbox/a.ts', '../domain/x.ts', 'src/domain/x.ts'],
+      ['the-audit-shares-no-code-with-what-it-checks', 'src/audit/a.ts', '../domain/x.ts', 'src/domain/x.ts'],
+      ['nobody-imports-bench', 'src/cli/a.ts', '../../bench/x.ts', 'bench/x.ts'],
+      ['no-production-code-imports-tests', 'src/cli/b.ts', '../../test/x.ts', 'test/x.ts'],
+    ];
+    /** What stands next to what is forbidden. */
+    const allowed: [file: string, imports: string][] = [
+      ['src/domain/x.ts', 'uuid'],
+      ['src/domain/hash.ts', 'node:crypto'],
+      ['src/adapters/store.ts', '@aws-sdk/client-kinesis'],
+      ['src/api/main.ts', '../adapters/x.ts'],
+      ['workers/x.ts', 'bullmq'],
+      ['queues/x.ts', '../src/domain/x.ts'],
+      ['dashboard/x.ts', 'bullmq'],
+      ['bench/x.ts', '../src/domain/x.ts'],
+      ['test/x.ts', '../src/domain/x.ts'],
+    ];
+    const packages = ['pino', 'uuid', 'bullmq', '@aws-sdk/client-kinesis', '@smithy/signature-v4'];
 
-    it('names each rule that was broken', async () => {
-      const write = (file: string, text: string): void => {
-        mkdirSync(dirname(join(folder.path, file)), { recursive: true });
-        writeFileSync(join(folder.path, file), text);
-      };
-      for (const room of ['src/domain', 'workers', 'dashboard', 'bench'])
-        write(`${room}/x.ts`, 'export const x = 1;\n');
-      write('src/adapters/y.ts', "import './x.ts';\nexport const y = 1;\n");
-      for (const [file, imports] of Object.values(planted))
+    function write(file: string, text: string): void {
+      mkdirSync(dirname(join(folder.path, file)), { recursive: true });
+      writeFileSync(join(folder.path, file), text);
+    }
+
+    it('names each rule that was broken, and only those', async () => {
+      for (const name of packages) write(`node_modules/${name}/index.js`, 'export default 1;\n');
+      for (const [file, imports] of [...planted.map(([, ...rest]) => rest), ...allowed])
         write(file, `import '${imports}';\nexport const x = 1;\n`);
+      write('src/adapters/y.ts', "import './x.ts';\nexport const y = 1;\n");
 
       const found = await violations(folder.path);
-      for (const [rule, [file]] of Object.entries(planted)) {
-        expect(found.some((line) => line.startsWith(`${rule}: `) && line.includes(file))).toBe(true);
-      }
+      for (const [rule, file, , resolved] of planted)
+        expect(found).toContainEqual(expect.stringContaining(`${rule}: ${file} → ${resolved}`));
+      const innocent = allowed.map(([file]) => `: ${file} → `);
+      expect(found.filter((line) => innocent.some((from) => line.includes(from)))).toEqual([]);
     }, 60_000);
+
+    it('so that each rule is seen to strike', () => {
+      const names = (rules.forbidden ?? []).map(({ name }) => name);
+      expect([...new Set(planted.map(([rule]) => rule))].sort()).toEqual(names.sort());
+    });
   });
 
   it('use BatchWriteItem, which knows no conditions, where writing the same again is harmless', () => {
@@ -103,6 +142,7 @@ describe('source', () => {
       'src/sandbox',
       'src/adapters/lock',
       'src/audit',
+      'src/api',
       'bench',
     ];
     for (const room of rooms) expect(read(`${room}/README.md`)).toMatch(/\bown/i);
@@ -114,6 +154,12 @@ describe('documents', () => {
     const codes = [...read('src/errors.ts').matchAll(/readonly code = '([a-z-]+)'/g)].map(([, code]) => code);
     const documented = [...read('docs/errors.md').matchAll(/^\| `([a-z-]+)` +\|/gm)].map(([, code]) => code);
     expect(documented.sort()).toEqual(codes.sort());
+  });
+
+  it('docs/errors.md tells what to do about every problem that the API answers', () => {
+    const documented = [...read('docs/errors.md').matchAll(/^\| (\d{3}) +\| `([a-z-]+)` +\|/gm)];
+    const problems = Object.entries(PROBLEMS).map(([code, { status }]) => [String(status), code]);
+    expect(documented.map(([, status, code]) => [status, code]).sort()).toEqual(problems.sort());
   });
 
   it('docs/dependencies.md gives a reason for every package', () => {

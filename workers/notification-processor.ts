@@ -1,6 +1,7 @@
 import { UnrecoverableError } from 'bullmq';
 import type { CollectionJob } from '../queues/jobs.ts';
 import { collectionJob } from '../queues/jobs.ts';
+import { backoffMs } from '../queues/options.ts';
 import { notifyRecord } from '../src/app/notify/notify-record.ts';
 import { provisionalVerdict } from '../src/app/provisional-verdict.ts';
 import type { CalendarDate } from '../src/domain/calendar-date.ts';
@@ -9,20 +10,29 @@ import type { Verdict } from '../src/domain/verdict.ts';
 import type { WorkerContext } from './context.ts';
 import type { Processor } from './job.ts';
 import { dataOf } from './job.ts';
-import { isLastTry, putOff, reasonOf } from './put-off.ts';
+import { delay, isLastTry, putOff, reasonOf } from './put-off.ts';
 
-/** A notice can wait for a service that is down, about a day at one look a minute; then somebody has to see it. */
+/**
+ * A notice can wait for a service that is down or an event that is not applied yet, about a day at one look a minute; then
+ * somebody has to see it.
+ */
 const MOST_STARTS = 24 * 60;
 
+export type NotificationContext = Pick<WorkerContext, 'notify' | 'queues' | 'redis' | 'log' | 'metrics'>;
+
 /** One record of a notify run. */
-export function notificationProcessor(context: WorkerContext): Processor {
+export function notificationProcessor(context: NotificationContext): Processor {
   return async (taken) => {
     const data = dataOf(collectionJob, taken.job);
     const day = dayOf(data);
     try {
       const { runId: triggerId, userId, subscriptionId } = data;
-      const verdict = await notifyRecord(context.notify, { userId, subscriptionId, day, triggerId });
-      return counted(context, verdict);
+      const { attemptsStarted } = taken.job;
+      const patient = attemptsStarted < MOST_STARTS;
+      const request = { userId, subscriptionId, day, triggerId, patient };
+      const result = await notifyRecord(context.notify, request);
+      if ('verdict' in result) return counted(context, result.verdict);
+      return await delay(taken, backoffMs(attemptsStarted));
     } catch (error) {
       await putOff(context, taken, error, MOST_STARTS);
       // The record must have a verdict then too, or the run would hand it over again and again.
@@ -32,14 +42,14 @@ export function notificationProcessor(context: WorkerContext): Processor {
   };
 }
 
-async function leaveFailed(context: WorkerContext, data: CollectionJob, reason: string): Promise<void> {
+async function leaveFailed(context: NotificationContext, data: CollectionJob, reason: string): Promise<void> {
   const { pipeline, clock } = context.notify;
   const left = provisionalVerdict(data, data.runId, { verdict: 'failed', reason }, clock.now());
   await pipeline.saveVerdict(left);
   counted(context, left);
 }
 
-function counted({ metrics, log }: WorkerContext, { verdict, reason, ...ids }: Verdict) {
+function counted({ metrics, log }: NotificationContext, { verdict, reason, ...ids }: Verdict) {
   const { userId, subscriptionId, triggerId } = ids;
   metrics.verdict('NOTICE', verdict, reason);
   log.debug({ verdict, reason, userId, subscriptionId, triggerId }, 'notice considered');

@@ -13,7 +13,7 @@ import * as sections from '../src/config/sections.ts';
 import type { Log } from '../src/ports/log.ts';
 import type { Metrics } from '../src/ports/metrics.ts';
 import { openStores } from '../src/wiring/stores.ts';
-import type { RunningRole } from './role.ts';
+import type { RunningRole } from '../src/wiring/role.ts';
 
 const ROUND_MS = 60_000;
 

@@ -23,7 +23,7 @@ import { openServices } from '../src/wiring/services.ts';
 import { openStores } from '../src/wiring/stores.ts';
 import type { WorkerContext } from './context.ts';
 import { registryOf } from './processors.ts';
-import type { RunningRole } from './role.ts';
+import type { RunningRole } from '../src/wiring/role.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 export interface WorkerTools {

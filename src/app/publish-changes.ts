@@ -4,12 +4,12 @@ import type { OwnedUsers } from '../domain/ownership.ts';
 import { owns } from '../domain/ownership.ts';
 import type { UserId } from '../domain/subscription.ts';
 import type { Log } from '../ports/log.ts';
+import type { ChangeFate } from '../ports/metrics.ts';
 import type { Message, Publisher } from '../ports/publisher.ts';
 import { MESSAGE_LIMITS } from '../ports/publisher.ts';
 import type { Deliver } from './bridge/shard-reader.ts';
 
-/** Told to others, not for them or not by us, or left out because it cannot be told. */
-export type ChangeFate = 'published' | 'removed' | 'not-owned' | 'without-ids' | 'too-large';
+export type { ChangeFate };
 
 export interface PublishDependencies {
   readonly publisher: Publisher;

@@ -1,3 +1,4 @@
+import { RecordChangedError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { AppliedEvent, InboxEvent, Quarantine, Quarantined, QuarantinePage } from '../ports/inbox.ts';
 import type { LockClient } from '../ports/lock.ts';
@@ -17,14 +18,26 @@ export interface ReplayDependencies {
 }
 
 export type Replay =
-  | { readonly result: 'replayed'; readonly event: InboxEvent; readonly later: readonly AppliedEvent[] }
+  | {
+      readonly result: 'replayed';
+      readonly event: InboxEvent;
+      /** What was applied before it although it came later. */
+      readonly later: readonly AppliedEvent[];
+      /** False: its job could not be added. The sweep adds it. */
+      readonly handedOver: boolean;
+    }
+  /** Nothing of that name is in quarantine, or no more. */
   | { readonly result: 'unknown' }
   /** It cannot be read as an event now either. */
   | { readonly result: 'unreadable'; readonly reason: string }
+  /** The same event was delivered once more, and applied or dropped then: this one can only be dropped. */
+  | { readonly result: 'dealt-with' }
   /** Later events of this user were applied: out of order only with `force`. */
   | { readonly result: 'overtaken'; readonly later: readonly AppliedEvent[] }
   /** Somebody works on this user. Try again. */
   | { readonly result: 'busy' };
+
+export type Drop = { readonly result: 'dropped' | 'unknown' };
 
 /** Everything that is in quarantine, page by page, oldest first. */
 export async function* listQuarantine({
@@ -49,22 +62,30 @@ export async function replayQuarantined(
   const read = dependencies.readAgain(item);
   if (read.event === null) return { result: 'unreadable', reason: read.reason };
   const { event } = read;
-  const replay = await underLock(dependencies, event, () => release(dependencies, item, event, force));
-  if (replay.result === 'replayed') await handOver(dependencies, event);
-  return replay;
+  const released = await underLock(dependencies, event, () => release(dependencies, item, event, force));
+  if (released.result !== 'released') return released;
+  return {
+    result: 'replayed',
+    event,
+    later: released.later,
+    handedOver: await handOver(dependencies, event),
+  };
 }
 
-/** False when there is no such thing in quarantine, or no more. */
 export async function dropQuarantined(
   { quarantine, clock }: Pick<ReplayDependencies, 'quarantine' | 'clock'>,
   quarantineId: string,
   by: { readonly who: string; readonly reason: string },
-): Promise<boolean> {
+): Promise<Drop> {
   const item = await quarantine.get(quarantineId);
-  if (item === null) return false;
-  await quarantine.drop(item, { ...by, at: clock.now() });
-  return true;
+  if (item === null) return { result: 'unknown' };
+  const dropped = await unlessChanged(() => quarantine.drop(item, { ...by, at: clock.now() }));
+  return { result: dropped ? 'dropped' : 'unknown' };
 }
+
+type Release =
+  | { readonly result: 'released'; readonly later: readonly AppliedEvent[] }
+  | Exclude<Replay, { readonly result: 'replayed' }>;
 
 /**
  * Whoever decides about a user reads what is in the inbox and what is in quarantine at slightly different moments, and
@@ -73,8 +94,8 @@ export async function dropQuarantined(
 async function underLock(
   { locks }: ReplayDependencies,
   { userId }: InboxEvent,
-  work: () => Promise<Replay>,
-): Promise<Replay> {
+  work: () => Promise<Release>,
+): Promise<Release> {
   const acquired = await locks.acquire(subscriptionLockKey(userId));
   if ('busy' in acquired) return { result: 'busy' };
   try {
@@ -89,18 +110,33 @@ async function release(
   item: Quarantined,
   event: InboxEvent,
   force: boolean,
-): Promise<Replay> {
+): Promise<Release> {
   const later = await quarantine.appliedAfter(event);
   if (later.length > 0 && !force) return { result: 'overtaken', later };
-  await quarantine.release(item, event, clock.now());
-  return { result: 'replayed', event, later };
+  if (await unlessChanged(() => quarantine.release(item, event, clock.now())))
+    return { result: 'released', later };
+  const isGone = (await quarantine.get(item.quarantineId)) === null;
+  return { result: isGone ? 'unknown' : 'dealt-with' };
 }
 
-async function handOver({ enqueue, log }: ReplayDependencies, event: InboxEvent): Promise<void> {
+async function handOver({ enqueue, log }: ReplayDependencies, event: InboxEvent): Promise<boolean> {
   try {
     await enqueue(event);
+    return true;
   } catch (error) {
     const { stream, shardId, sequence } = event;
     log.warn({ err: error, stream, shardId, sequence }, 'no job for a replayed event; the sweep adds it');
+    return false;
+  }
+}
+
+/** False when somebody else was faster. */
+async function unlessChanged(decide: () => Promise<void>): Promise<boolean> {
+  try {
+    await decide();
+    return true;
+  } catch (error) {
+    if (error instanceof RecordChangedError) return false;
+    throw error;
   }
 }

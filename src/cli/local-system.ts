@@ -6,13 +6,16 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLogger, logFile } from '../adapters/logging/logger.ts';
 import { openMetrics } from '../wiring/metrics.ts';
-import type { RunningRole } from '../../workers/role.ts';
+import type { RunningRole } from '../wiring/role.ts';
+import type { RunningApi } from '../api/start-api.ts';
+import { startApi } from '../api/start-api.ts';
 import { startBridges } from '../../workers/bridges/start-bridges.ts';
 import { startScheduler } from '../../workers/start-scheduler.ts';
 import { startWorkers } from '../../workers/start-workers.ts';
 import type { Environment } from '../config/read-config.ts';
 import { startStack } from '../embedded/stack.ts';
 import { dataDir, removeLocalEnvironment, writeLocalEnvironment } from './local-environment.ts';
+import { localTokens } from './local-tokens.ts';
 import { makeTables } from './make-tables.ts';
 import { sandboxClient, seed } from './sandbox-commands.ts';
 import { formatInstant } from '../domain/instant.ts';
@@ -39,7 +42,7 @@ export async function startLocalSystem(
   const folder = dataDir(environment);
   out.line('starting Redis, DynamoDB and Kinesis …');
   const stack = await startStack({ dataDir: folder });
-  const parts: { bank?: Bank; roles: RunningRole[] } = { roles: [] };
+  const parts: { bank?: Bank; roles: readonly RunningRole[] } = { roles: [] };
   const stop = async (): Promise<void> => {
     removeLocalEnvironment(folder);
     await Promise.all(parts.roles.map((role) => role.stop()));
@@ -62,19 +65,33 @@ export async function startLocalSystem(
     }
     const bank = await startBank(folder, { ...environment, ...servers });
     parts.bank = bank;
-    const variables = { ...servers, ...bankVariables(bank.url) };
+    const variables = {
+      ...servers,
+      ...bankVariables(bank.url),
+      API_TOKENS: environment['API_TOKENS'] ?? localTokens(folder),
+    };
     writeLocalEnvironment(folder, variables);
     const whole = { ...environment, ...variables };
     const seeded = await seed(whole, { users: DEMO_MEMBERS, prefix: 'demo', onlyIfMissing: true }, out);
     if (seeded !== null)
       out.line(`seeded ${seeded.members} demo members with ${seeded.records} billing records`);
-    parts.roles = await startRoles(whole, folder);
+    const { api, others } = await startRoles(whole, folder);
+    parts.roles = [api, ...others];
+    const apiUrl = `http://127.0.0.1:${api.port}`;
     const { now } = await sandboxClient(whole).time();
     return {
       dataDir: folder,
       environment: whole,
       stop,
-      summary: () => summary(out, { ...stack, bankUrl: bank.url, now: formatInstant(now), folder }),
+      summary: () =>
+        summary(out, {
+          ...stack,
+          bankUrl: bank.url,
+          apiUrl,
+          tokens: variables.API_TOKENS,
+          now: formatInstant(now),
+          folder,
+        }),
       untilStopped: (asked) =>
         untilStopped(asked, [stack.died.then(({ program, cause }) => `${program} (${cause})`), bank.died]),
     };
@@ -84,11 +101,12 @@ export async function startLocalSystem(
   }
 }
 
-type SummaryField = 'redisUrl' | 'dynamodbUrl' | 'kinesisUrl' | 'bankUrl' | 'now' | 'folder';
+type SummaryField =
+  'redisUrl' | 'dynamodbUrl' | 'kinesisUrl' | 'bankUrl' | 'apiUrl' | 'tokens' | 'now' | 'folder';
 
 function summary(
   out: Terminal,
-  { redisUrl, dynamodbUrl, kinesisUrl, bankUrl, now, folder }: Record<SummaryField, string>,
+  { redisUrl, dynamodbUrl, kinesisUrl, bankUrl, apiUrl, tokens, now, folder }: Record<SummaryField, string>,
 ): void {
   out.line();
   out.table(
@@ -98,24 +116,29 @@ function summary(
       ['DynamoDB', dynamodbUrl, 'billing records, history, locks'],
       ['Kinesis', kinesisUrl, 'membership and payment events'],
       [
-        'Scheduler, workers',
+        'Scheduler, workers, bridges',
         'in this process',
-        `runs, collections, janitor; log in ${folder}/logs/workers.log`,
+        `runs, collections, janitor, events; log in ${folder}/logs/workers.log`,
       ],
+      ['API', apiUrl, 'documentation at /docs'],
       ['Sandbox bank', bankUrl, `users, accounts, payments; ledger at /ledger; its clock says ${now}`],
     ],
   );
+  out.line(`Tokens of the API (name:role:token): ${tokens.replaceAll(',', ' ')}`);
   out.line(
     'In another terminal: npm run cli -- forecast scheduled | npm run cli -- sandbox advance 1d | npm run cli -- doctor',
   );
 }
 
 /** In this process: one less to start, and the same code as when each is its own. */
-async function startRoles(environment: Environment, folder: string): Promise<RunningRole[]> {
+async function startRoles(
+  environment: Environment,
+  folder: string,
+): Promise<{ readonly api: RunningApi; readonly others: readonly RunningRole[] }> {
   const destination = logFile(join(folder, 'logs', 'workers.log'));
   const log = (role: string) => createLogger({ role, level: 'info', destination });
   const metrics = openMetrics(environment);
-  return [
+  const others = [
     await startWorkers(environment, { log: log('workers'), metrics }),
     await startBridges(
       { FEEDER_ENABLED: 'true', ...environment, METRICS_PORT: '' },
@@ -124,6 +147,7 @@ async function startRoles(environment: Environment, folder: string): Promise<Run
     // One process, one set of metrics, one port for them.
     await startScheduler({ ...environment, METRICS_PORT: '' }, { log: log('scheduler'), metrics }),
   ];
+  return { api: await startApi(environment, { log: log('api'), metrics }), others };
 }
 
 interface Bank {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { QueueSet } from '../../queues/queue-set.ts';
 import { NO_LOG } from '../adapters/logging/logger.ts';
 import type { Replay } from '../app/quarantine.ts';
 import { dropQuarantined, listQuarantine, replayQuarantined } from '../app/quarantine.ts';
@@ -8,9 +9,11 @@ import { readConfig } from '../config/read-config.ts';
 import * as sections from '../config/sections.ts';
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { formatInstant } from '../domain/instant.ts';
-import type { Quarantined } from '../ports/inbox.ts';
+import { quarantinedFigures } from '../figures/quarantine-figures.ts';
+import type { InboxEvent, Quarantined } from '../ports/inbox.ts';
 import { nonEmpty } from './arguments.ts';
 import type { CliContext } from './context.ts';
+import { reachRedis, soon } from './reach-redis.ts';
 import type { Terminal } from './terminal.ts';
 import { colour, terminal } from './terminal.ts';
 import { thisUser } from './this-user.ts';
@@ -37,13 +40,14 @@ export function addQuarantineCommands(program: Command, { environment, target }:
     .description('put an event back, to be applied again: after what stood against it was mended')
     .argument('<id>', 'as `quarantine list` names it', nonEmpty)
     .option('--force', 'although later events of the same member were applied meanwhile', false)
-    .action((id: string, { force }: { force: boolean }) =>
-      withQuarantine(environment, async (opened) => {
+    .action((id: string, { force }: { force: boolean }) => {
+      const { redis } = readConfig(environment, { redis: sections.redis });
+      return withQuarantine(environment, async (opened) => {
         const out = terminal();
         out.line(target);
-        tell(id, await replay(opened, id, force), out);
-      }),
-    );
+        tell(id, await replay(opened, id, { force, redisUrl: redis.REDIS_URL }), out);
+      });
+    });
 
   quarantine
     .command('drop')
@@ -55,8 +59,9 @@ export function addQuarantineCommands(program: Command, { environment, target }:
       withQuarantine(environment, async ({ stores, clock }) => {
         const out = terminal();
         out.line(target);
-        const dropped = await dropQuarantined({ quarantine: stores.quarantine, clock }, id, { who, reason });
-        if (!dropped) throw notThere(id);
+        const { quarantine: held } = stores;
+        const { result } = await dropQuarantined({ quarantine: held, clock }, id, { who, reason });
+        if (result === 'unknown') throw notThere(id);
         out.line(`dropped: ${id} is not applied, also when it is delivered again`);
       }),
     );
@@ -86,7 +91,7 @@ async function list({ stores }: OpenedQuarantine, json: boolean, out: Terminal):
   }
   if (items.length === 0) out.line('nothing is in quarantine');
   else out.table(['id', 'since', 'event', 'member', 'because'], items.map(row));
-  if (json) process.stdout.write(`${JSON.stringify({ quarantined: items.map(figures) })}\n`);
+  if (json) process.stdout.write(`${JSON.stringify({ quarantined: items.map(quarantinedFigures) })}\n`);
 }
 
 const row = ({ quarantineId, at, event, reason }: Quarantined): string[] => [
@@ -97,18 +102,11 @@ const row = ({ quarantineId, at, event, reason }: Quarantined): string[] => [
   reason,
 ];
 
-const figures = ({ quarantineId, stream, at, reason, event, raw }: Quarantined) => ({
-  id: quarantineId,
-  stream,
-  at: formatInstant(at),
-  reason,
-  user_id: event?.userId ?? null,
-  type: event?.type ?? null,
-  data: event?.data ?? null,
-  raw,
-});
-
-function replay({ stores, clock, owned }: OpenedQuarantine, id: string, force: boolean): Promise<Replay> {
+function replay(
+  { stores, clock, owned }: OpenedQuarantine,
+  id: string,
+  { force, redisUrl }: { readonly force: boolean; readonly redisUrl: string },
+): Promise<Replay> {
   const { quarantine, locks } = stores;
   return replayQuarantined(
     {
@@ -117,25 +115,42 @@ function replay({ stores, clock, owned }: OpenedQuarantine, id: string, force: b
       clock,
       log: NO_LOG,
       readAgain: (item) => readAgain(item, { owned, receivedAt: clock.now() }),
-      // Its old job may still be kept in Redis under the same id; the sweep knows how to add another.
-      enqueue: () => Promise.resolve(),
+      enqueue: (event) => enqueue(redisUrl, event),
     },
     id,
     { force },
   );
 }
 
+/** Only now: whoever is refused need not wait for a Redis that is away. */
+async function enqueue(redisUrl: string, event: InboxEvent): Promise<void> {
+  const redis = await reachRedis(redisUrl);
+  try {
+    const added =
+      redis !== null &&
+      (await soon(new QueueSet(redis, { failsFast: true }).ensureEvent(event).then(() => true))) === true;
+    if (!added) throw new Error('Redis does not answer');
+  } finally {
+    redis?.disconnect();
+  }
+}
+
+const NOT_HANDED_OVER = `${colour('yellow', '!')} Redis does not answer: the sweep will hand it to the workers when Redis is back`;
+
 function tell(id: string, answer: Replay, out: Terminal): void {
   switch (answer.result) {
     case 'replayed':
       for (const { type, sequence } of answer.later) out.line(`applied before it: ${type} ${sequence}`);
-      return out.line(`replayed: ${id} is back in the inbox; the next sweep hands it to the workers`);
+      out.line(`replayed: ${id} is back in the inbox`);
+      return out.line(answer.handedOver ? 'the workers have it' : NOT_HANDED_OVER);
     case 'overtaken':
       for (const { type, sequence, at } of answer.later)
         out.line(`applied meanwhile: ${type} ${sequence} at ${formatInstant(at)}`);
       throw new Error(
         `${answer.later.length} later event${answer.later.length === 1 ? ' was' : 's were'} applied: --force replays ${id} all the same`,
       );
+    case 'dealt-with':
+      throw new Error(`${id} was dealt with when it was delivered again: it can only be dropped`);
     case 'unreadable':
       throw new Error(`${id} still cannot be read as an event of ours: ${answer.reason}`);
     case 'busy':

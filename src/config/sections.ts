@@ -7,6 +7,8 @@ import { parseMoney } from '../domain/money.ts';
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { TERMS } from '../domain/subscription.ts';
 import type { Tiers } from '../domain/tiers.ts';
+import type { ApiToken } from '../ports/caller.ts';
+import { ROLES } from '../ports/caller.ts';
 
 /*
  * What the environment may say, by concern. A process reads the sections it needs, once, at its start. Defaults stand
@@ -145,6 +147,13 @@ export const services = z.object({
   NOTIFICATIONS_TOKEN: token.optional(),
 });
 
+/** Shorter ones can be guessed. */
+const SHORTEST_TOKEN = 16;
+
+const apiToken = z
+  .tuple([name, z.enum(ROLES), token.min(SHORTEST_TOKEN)])
+  .transform(([caller, role, secret]): ApiToken => ({ name: caller, role, token: secret }));
+
 /** Well below the lease: a charge is not sent when the lock might run out before its answer. */
 export const processor = z.object({ PROCESSOR_TIMEOUT_MS: wholeNumber(100, 600_000).default(10_000) });
 
@@ -204,6 +213,21 @@ export const janitor = z.object({
   /** Longer than any processor keeps a request under way: an attempt that it does not know by then was never made. */
   ATTEMPT_ABANDON_AFTER: duration('24h'),
   JANITOR_DELAYS: durations('5m,1h,24h'),
+});
+
+const TOKENS = 'name:role:token entries with commas between them; roles are viewer, service, operator';
+
+/** Who may call the API. There is no default: an API that anybody may call is refused. */
+export const api = z.object({
+  PORT: wholeNumber(0, 65_535).default(3_000),
+  API_TOKENS: z.string(TOKENS).transform((text, context): ApiToken[] => {
+    const entries = listOf(text).map((entry) => apiToken.safeParse(entry.split(':')).data);
+    const tokens = entries.filter((entry) => entry !== undefined);
+    const isClear = new Set(tokens.map(({ name: caller }) => caller)).size === entries.length;
+    if (!isClear || tokens.length < entries.length) context.addIssue(`${TOKENS}; each name once`);
+    return tokens;
+  }),
+  API_RATE_PER_MINUTE: wholeNumber(1, 1_000_000).default(600),
 });
 
 /** The rules' numbers. Their reasons stand in src/domain/policy.ts. */

@@ -1,5 +1,6 @@
 import type { CalendarDate } from './calendar-date.ts';
 import { dateOf } from './calendar-date.ts';
+import type { UserFacts } from './decision.ts';
 import type { Instant } from './instant.ts';
 import type { Subscription, SubscriptionId } from './subscription.ts';
 import { PENDING_CANCELLATION } from './subscription.ts';
@@ -7,11 +8,19 @@ import { PENDING_CANCELLATION } from './subscription.ts';
 /** The notifications service knows it by this name, which counts the days in between. */
 export const THREE_DAY_NOTICE = 'three_day_notification';
 
-export type NoNotice = 'not-scheduled' | 'another-date' | 'pending-cancellation' | 'already-due';
+export type NoNotice =
+  | 'not-scheduled'
+  | 'another-date'
+  | 'pending-cancellation'
+  | 'already-due'
+  | 'amount-not-positive'
+  | 'user-missing'
+  | 'user-inactive'
+  | 'employee';
 
 /** Why the member is not told that the record is due on that day. Null: nothing about the record speaks against it. */
 export function noNotice(
-  { billingStatus, billingDate, updatedEvent }: Subscription,
+  { billingStatus, billingDate, billingAmount, updatedEvent }: Subscription,
   day: CalendarDate,
   now: Instant,
 ): NoNotice | null {
@@ -19,8 +28,16 @@ export function noNotice(
   if (dateOf(billingDate) !== day) return 'another-date';
   // It ends on that day instead of being charged: nobody is told of a charge that will not come.
   if (updatedEvent === PENDING_CANCELLATION) return 'pending-cancellation';
+  if (billingAmount <= 0) return 'amount-not-positive';
   // The services were down for days: a notice after the charge would only confuse.
   return billingDate <= now ? 'already-due' : null;
+}
+
+/** The same of the member. An employee's charge is waived: that one will not come either. */
+export function noNoticeTo(user: UserFacts | null): NoNotice | null {
+  if (user === null) return 'user-missing';
+  if (user.status !== 'ACTIVE') return 'user-inactive';
+  return user.isEmployee ? 'employee' : null;
 }
 
 /**

@@ -13,6 +13,12 @@ export type AttemptResult = Payment['status'] | 'UNKNOWN' | 'NOT_TAKEN';
 /** Stored in the inbox, dropped because it is not for us, or kept for somebody to look at. */
 export type RecordFate = 'stored' | 'other-type' | 'not-owned' | 'quarantined';
 
+/** What became of a change of a billing record: told to others, not for them or not by us, or it cannot be told. */
+export type ChangeFate = 'published' | 'removed' | 'not-owned' | 'without-ids' | 'too-large';
+
+/** What is read record by record, and what may become of a record: events that come in, and changes that go out. */
+export type Fates = Readonly<Record<EventStream, RecordFate> & Record<'billing', ChangeFate>>;
+
 /** As what a record was considered: for a collection, or for a notice about it. */
 export type ConsideredAs = Path | 'NOTICE';
 
@@ -37,9 +43,9 @@ export interface Metrics {
   /** How much of what is debited comes back. Null: too few debits to tell. */
   achReturnRate(returnClass: ReturnClass, rate: number | null): void;
   /** What became of a record of a stream. */
-  streamRecord(stream: EventStream, fate: RecordFate): void;
+  streamRecord<S extends keyof Fates>(stream: S, fate: Fates[S]): void;
   /** How far reading a shard is behind what arrives. Null: it is no longer read here. */
-  streamLag(stream: EventStream, shardId: string, lagMs: number | null): void;
+  streamLag(stream: keyof Fates, shardId: string, lagMs: number | null): void;
   /** How to learn the depths; asked at each scrape. */
   onQueueDepth(read: () => Promise<readonly QueueDepth[]>): void;
   text(): Promise<string>;

@@ -12,6 +12,7 @@ import { DynamoPipeline } from '../adapters/dynamodb/pipeline.ts';
 import { DynamoQuarantine } from '../adapters/dynamodb/quarantine.ts';
 import { DynamoRequests } from '../adapters/dynamodb/requests.ts';
 import { DynamoRuns } from '../adapters/dynamodb/runs.ts';
+import { DynamoSignals } from '../adapters/dynamodb/signals.ts';
 import { DynamoSubscriptions } from '../adapters/dynamodb/subscriptions.ts';
 import { Transactor } from '../adapters/dynamodb/transaction.ts';
 import { createLockClient } from '../adapters/lock/lock-client.ts';
@@ -27,6 +28,7 @@ import type { Notices } from '../ports/notices.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
 import type { RequestStore } from '../ports/requests.ts';
 import type { RunStore } from '../ports/runs.ts';
+import type { SignalStore } from '../ports/signals.ts';
 import type { SubscriptionsRepository } from '../ports/subscriptions.ts';
 
 export interface StoreSettings {
@@ -41,6 +43,7 @@ export interface Stores {
   readonly pipeline: PipelineStore;
   readonly runs: RunStore;
   readonly requests: RequestStore;
+  readonly signals: SignalStore;
   readonly freezes: FreezeStore;
   readonly inbox: Inbox;
   readonly quarantine: Quarantine;
@@ -83,6 +86,7 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
     pipeline: new DynamoPipeline({ client, table, reader, checkDelaysMs: janitor.JANITOR_DELAYS }),
     runs: new DynamoRuns({ client, table, reader }),
     requests: new DynamoRequests({ client, table }),
+    signals: new DynamoSignals({ client, table }),
     freezes: new DynamoFreezes({ client, table }),
     inbox: new DynamoInbox({ client, table, reader, writer, transactor, ids: randomUUID }),
     quarantine: new DynamoQuarantine({ client, table, reader, transactor, ids: randomUUID }),

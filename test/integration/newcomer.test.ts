@@ -1,6 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { eventually, processesUnder } from '../support/processes.ts';
@@ -28,7 +28,13 @@ it('a newcomer copies the project into an empty folder and both commands of the 
     cpSync(join(root, file), join(clone, file));
   }
   const works = async (command: string, expected: string): Promise<void> => {
-    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DATA_DIR: join(folder.path, 'data') };
+    const env = {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      DATA_DIR: join(folder.path, 'data'),
+      // The servers of the nested run keep their data there: what it leaves behind is found under the folder.
+      TMPDIR: folder.path,
+    };
     const child = spawn('sh', ['-c', command], { cwd: clone, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
@@ -42,3 +48,17 @@ it('a newcomer copies the project into an empty folder and both commands of the 
   // One file of tests: the whole suite is what runs this.
   await works('npm test -- test/unit/domain/money.test.ts', '1 passed');
 }, 600_000);
+
+it('a newcomer without the programs is told so by the tests in one line, and nothing is left behind', () => {
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  // Where there is no apt-get nothing is installed, whoever runs this.
+  const env = { PATH: folder.path, TMPDIR: folder.path };
+  const { status, stderr } = spawnSync(process.execPath, [vitest, 'run', 'test/unit/domain/money.test.ts'], {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+  });
+  expect(stderr).toMatch(/^Missing: redis-server or valkey-server.*\n$/);
+  expect(status).toBe(1);
+  expect(readdirSync(folder.path)).toEqual([]);
+}, 120_000);

@@ -114,6 +114,29 @@ describe('the fault dial', () => {
     await eventually(async () => (await bank.ledger(hungUp)).length === 1, 'the note');
   });
 
+  it('makes a slow user’s charges and refunds at once and answers them after the scripted delay', async () => {
+    const balance = { amount: '10.00' };
+    await bank.setUser('sleepy', { balance });
+    const { confirmation_id } = (await bank.pay({ user_id: 'sleepy' })).body;
+    await bank.setUser('sleepy', { balance, answer_delay_ms: 60_000 });
+    const leaveUnanswered = async (key: string, path: string, body: object, made: Record<string, string>) => {
+      const known = async (entry: Record<string, string>) =>
+        (await bank.ledger({ user_id: 'sleepy', ...entry })).length === 1;
+      const patience = new AbortController();
+      const left = bank.call('POST', path, body, { key, signal: patience.signal });
+      const leaving = expect(left).rejects.toThrow('aborted');
+      await eventually(() => known(made), 'what was asked for');
+      patience.abort();
+      await leaving;
+      const type = made['type']!.replace('applied', 'answered');
+      await eventually(() => known({ type, answer: 'hung-up' }), 'the note');
+    };
+    const charge = { type: 'payment.applied', idempotency_key: 'sleepy-charge' };
+    await leaveUnanswered('sleepy-charge', '/payments', chargeOf({ user_id: 'sleepy' }), charge);
+    const refund = { type: 'refund.applied' };
+    await leaveUnanswered('sleepy-refund', `/payments/${String(confirmation_id)}/refund`, {}, refund);
+  });
+
   it.each([
     ['users', 'GET', '/users/svc', undefined, 200],
     ['transactions', 'GET', '/users/svc/accounts/primary', undefined, 200],

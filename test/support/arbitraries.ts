@@ -26,6 +26,10 @@ export function instants(from: Instant = FIRST_INSTANT, to: Instant = LAST_INSTA
   return fc.oneof(fc.bigInt({ min: from, max: to }), ...rounded) as fc.Arbitrary<Instant>;
 }
 
+/** Mostly null. `fc.option` counts the other way round: its `freq` says how seldom null is. */
+const seldom = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
+  fc.oneof({ weight: 7, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
+
 /** Amounts as price lists and bank balances have them. */
 export const amounts = (min = 0, max = 100_000): fc.Arbitrary<Cents> =>
   fc.integer({ min, max }) as fc.Arbitrary<Cents>;
@@ -55,7 +59,10 @@ export function subscriptions(now: Instant): fc.Arbitrary<Subscription> {
     userId: fc.constant('user-1' as UserId),
     billingDate: instantsAround(now, 35, 3),
     subscriptionId: subscriptionIds,
-    billingAmount: amounts(1, 5_000),
+    billingAmount: fc.oneof(
+      { weight: 9, arbitrary: amounts(1, 5_000) },
+      { weight: 1, arbitrary: fc.constant(0 as Cents) },
+    ),
     billingStatus: fc.oneof(
       fc.constantFrom('SCHEDULED', 'ERROR', 'PAUSED'),
       fc.constantFrom(...BILLING_STATUSES),
@@ -140,7 +147,7 @@ export const accounts: fc.Arbitrary<AccountFacts> = fc.record({
   accountId: fc.constantFrom('acc-1', 'acc-2'),
   availableBalance: fc.oneof(amounts(-2_000, 6_000), amounts(6_000, 100_000)),
   hasDebitCard: fc.boolean(),
-  achBlock: fc.option(fc.constantFrom('R02', 'R10'), { freq: 8 }),
+  achBlock: seldom(fc.constantFrom('R02', 'R10')),
 });
 
 export const openAttempts: fc.Arbitrary<OpenAttempt> = fc.record({
@@ -153,7 +160,7 @@ export const openAttempts: fc.Arbitrary<OpenAttempt> = fc.record({
 export function factsAbout(record: Subscription, now: Instant): fc.Arbitrary<Facts> {
   return fc.record({
     triggerId: fc.constantFrom('trigger-1', 'trigger-2'),
-    openAttempt: fc.option(openAttempts, { freq: 8 }),
+    openAttempt: seldom(openAttempts),
     membershipEvent: fc.oneof(
       { weight: 10, arbitrary: fc.constant(null) },
       { weight: 1, arbitrary: fc.constantFrom('unapplied' as const, 'quarantined' as const) },

@@ -1,6 +1,6 @@
 // A bridge process as it runs in life, but for its times: a test does not wait half a minute until a dead one is missed.
 import { createMetrics } from '../../dist/src/adapters/metrics/prometheus.js';
-import { runRole } from '../../dist/workers/role.js';
+import { runRole } from '../../dist/src/wiring/role.js';
 import { startBridges } from '../../dist/workers/bridges/start-bridges.js';
 
 const times = JSON.parse(process.env.BRIDGE_TIMES);

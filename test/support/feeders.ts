@@ -3,6 +3,7 @@ import { createKinesisClient } from '../../src/adapters/kinesis/client.ts';
 import { KinesisSource } from '../../src/adapters/kinesis/kinesis-source.ts';
 import { RememberingLocks } from '../../src/adapters/lock/remembering-locks.ts';
 import { createLogger } from '../../src/adapters/logging/logger.ts';
+import { createMetrics } from '../../src/adapters/metrics/prometheus.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import * as sections from '../../src/config/sections.ts';
@@ -77,6 +78,7 @@ export async function feederBench(shards: number): Promise<FeederBench> {
         kinesis,
         times: SHORT_TIMES,
         log: createLogger({ role: 'test', level: 'silent' }),
+        metrics: createMetrics(),
       });
       let stopped: Promise<void> | null = null;
       const stop = async (): Promise<void> => {

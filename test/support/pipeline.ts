@@ -45,6 +45,8 @@ export interface RunningProcess {
   readonly ended: Promise<number | string>;
   /** The crash point that it reached, as soon as it does. */
   readonly reached: Promise<CrashPoint>;
+  /** Of a bridge: how many events it has stored. */
+  stored(): number;
   signal(name: NodeJS.Signals): void;
   stop(): Promise<number | string>;
 }
@@ -197,6 +199,8 @@ function runProcess(
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-200_000)));
   }
+  let stored = 0;
+  child.on('message', (received: { stored?: number }) => (stored += received.stored ?? 0));
   const ended = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string);
   return {
     pid: child.pid ?? 0,
@@ -204,6 +208,7 @@ function runProcess(
     ended,
     up: message(child, 'up', () => output),
     reached: message(child, 'at', () => output) as Promise<CrashPoint>,
+    stored: () => stored,
     signal: (name) => void child.kill(name),
     async stop() {
       child.kill('SIGTERM');

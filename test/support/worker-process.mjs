@@ -1,7 +1,7 @@
 // A worker process as it runs in life, but for one thing: it dies, or falls asleep, exactly where a test tells it to.
 import { openSync, closeSync } from 'node:fs';
 import { createMetrics } from '../../dist/src/adapters/metrics/prometheus.js';
-import { runRole } from '../../dist/workers/role.js';
+import { runRole } from '../../dist/src/wiring/role.js';
 import { startWorkers } from '../../dist/workers/start-workers.js';
 
 /** `[{ step, userId, signal, mark }]`: at that step of that member's collection, once over all processes. */

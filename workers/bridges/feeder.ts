@@ -11,13 +11,13 @@ import { KinesisPublisher } from '../../src/adapters/kinesis/publisher.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
 import type { BridgeTimes } from '../../src/app/bridge/bridge.ts';
 import { Bridge } from '../../src/app/bridge/bridge.ts';
-import type { ChangeFate } from '../../src/app/publish-changes.ts';
 import { publishChanges } from '../../src/app/publish-changes.ts';
 import type * as sections from '../../src/config/sections.ts';
 import type { Attendance } from '../../src/ports/attendance.ts';
 import type { Checkpoints } from '../../src/ports/checkpoints.ts';
 import type { LockClient } from '../../src/ports/lock.ts';
 import type { Log } from '../../src/ports/log.ts';
+import type { Metrics } from '../../src/ports/metrics.ts';
 
 export interface FeederSettings {
   readonly dynamodb: z.output<typeof sections.dynamodb>;
@@ -32,6 +32,7 @@ export interface FeederTools {
   readonly kinesis: KinesisPublisherOptions['client'];
   readonly times: BridgeTimes;
   readonly log: Log;
+  readonly metrics: Pick<Metrics, 'streamRecord' | 'streamLag'>;
 }
 
 export interface Feeder {
@@ -63,11 +64,10 @@ export async function openFeeder(
     timer: systemTimer,
     random: Math.random,
   });
-  const fates = new Map<ChangeFate, number>();
   const publish = publishChanges({
     publisher,
     owned: ownership.OWNED_USERS,
-    count: (fate) => fates.set(fate, (fates.get(fate) ?? 0) + 1),
+    count: (fate) => tools.metrics.streamRecord('billing', fate),
     log,
   });
   const bridge = new Bridge<TableChange>({
@@ -84,14 +84,11 @@ export async function openFeeder(
     timer: systemTimer,
     random: Math.random,
     log,
-    onLag: () => undefined,
+    onLag: (shardId, lagMs) => tools.metrics.streamLag('billing', shardId, lagMs),
   });
   return {
     stream: kinesis.SUBSCRIPTIONS_STREAM,
     bridge,
-    close() {
-      log.info(Object.fromEntries(fates), 'changes read');
-      client.destroy();
-    },
+    close: () => client.destroy(),
   };
 }

@@ -20,7 +20,7 @@ import type { Log } from '../../src/ports/log.ts';
 import type { Metrics, RecordFate } from '../../src/ports/metrics.ts';
 import type { Beginning, StreamSource } from '../../src/ports/stream-source.ts';
 import { openStores } from '../../src/wiring/stores.ts';
-import type { RunningRole } from '../role.ts';
+import type { RunningRole } from '../../src/wiring/role.ts';
 import { openFeeder } from './feeder.ts';
 
 export interface BridgeTools {
@@ -56,7 +56,7 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
   const locks = new RememberingLocks(stores.locks, systemTimer);
   // First: it refuses a table without a stream, and then nothing must be running yet.
   const feeder = config.bridges.FEEDER_ENABLED
-    ? await openFeeder(config, { ...stores, locks, kinesis: client, times, log })
+    ? await openFeeder(config, { ...stores, locks, kinesis: client, times, log, metrics })
     : null;
   const names: Record<EventStream, string> = {
     users: config.kinesis.USERS_STREAM,

@@ -6,7 +6,7 @@ import type { HistoryEntry, HistoryRepository } from '../../ports/subscriptions.
 import type { Authority } from '../../ports/transaction.ts';
 import { queryToTheEnd } from './query.ts';
 import { rowOf } from './stored-row.ts';
-import { historyWrite } from './subscription-changes.ts';
+import { assertOneUser, historyWrite } from './subscription-changes.ts';
 import { readData, readSubscription, withData, writeSubscription } from './subscription-codec.ts';
 import { ID_INDEX } from './subscriptions.ts';
 import type { Transactor } from './transaction.ts';
@@ -54,6 +54,10 @@ export class DynamoHistory implements HistoryRepository {
   }
 
   async addAll(authority: Authority, entries: readonly HistoryEntry[]): Promise<void> {
+    const records = entries.map(({ subscription }) => subscription);
+    assertOneUser(authority, records);
+    if (records.some(({ lastRunDate }) => lastRunDate === null))
+      throw new Error('a history row needs its stamp');
     const most = MAX_TRANSACTION_ITEMS - 1;
     for (let start = 0; start < entries.length; start += most) {
       await this.commit(authority, entries.slice(start, start + most));
@@ -63,10 +67,9 @@ export class DynamoHistory implements HistoryRepository {
   private async commit(authority: Authority, entries: readonly HistoryEntry[]): Promise<void> {
     const { historyTable, transactor } = this.options;
     const token = this.options.ids();
-    const items = entries.map(({ subscription, data }) => {
-      if (subscription.lastRunDate === null) throw new Error('a history row needs its stamp');
-      return withData(writeSubscription(subscription, rowOf(subscription)), { ...data, change_id: token });
-    });
+    const items = entries.map(({ subscription, data }) =>
+      withData(writeSubscription(subscription, rowOf(subscription)), { ...data, change_id: token }),
+    );
     const [first] = items;
     if (first?.['user_id'] === undefined || first['last_run_date'] === undefined)
       throw new Error('an entry has a key');

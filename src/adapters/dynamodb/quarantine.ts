@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Instant } from '../../domain/instant.ts';
 import type {
@@ -15,7 +15,7 @@ import type { PageKey } from '../../ports/subscriptions.ts';
 import type { BatchReader } from './batch-reader.ts';
 import { QUARANTINE_LIST, appliedPartition, inboxItems, inboxKeys, sortableSequence } from './inbox-items.ts';
 import { InboxWrites } from './inbox-writes.ts';
-import { fromPageKey, queryToTheEnd, toPageKey } from './query.ts';
+import { queryPage, queryToTheEnd } from './query.ts';
 import type { DynamoWrite, Transactor } from './transaction.ts';
 
 export interface QuarantineOptions {
@@ -42,17 +42,18 @@ export class DynamoQuarantine implements Quarantine {
 
   async list(key: PageKey | null): Promise<QuarantinePage> {
     const { client, table, reader } = this.options;
-    const { Items = [], LastEvaluatedKey } = await client.send(
-      new QueryCommand({
+    const page = await queryPage(
+      client,
+      {
         TableName: table,
         KeyConditionExpression: 'pk = :list',
         ExpressionAttributeValues: { ':list': { S: QUARANTINE_LIST } },
         ConsistentRead: true,
         Limit: PAGE_SIZE,
-        ...(key === null ? {} : { ExclusiveStartKey: fromPageKey(key) }),
-      }),
+      },
+      key,
     );
-    const listed = Items.map(inboxItems.quarantineEntry.read);
+    const listed = page.items.map(inboxItems.quarantineEntry.read);
     const found = new Map((await reader.get(listed)).map((item) => [item['pk']?.S, item]));
     const items: Quarantined[] = [];
     const unreadable: Error[] = [];
@@ -65,7 +66,7 @@ export class DynamoQuarantine implements Quarantine {
         unreadable.push(error as Error);
       }
     }
-    return { items, unreadable, nextKey: toPageKey(LastEvaluatedKey) };
+    return { items, unreadable, nextKey: page.nextKey };
   }
 
   async get(quarantineId: string): Promise<Quarantined | null> {

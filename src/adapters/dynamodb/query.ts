@@ -1,5 +1,7 @@
 import type { DynamoDBClient, QueryCommandInput } from '@aws-sdk/client-dynamodb';
-import { paginateQuery } from '@aws-sdk/client-dynamodb';
+import { QueryCommand, paginateQuery } from '@aws-sdk/client-dynamodb';
+import { z } from 'zod';
+import { BadCursorError } from '../../errors.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { RawItem } from './raw-item.ts';
 
@@ -10,9 +12,32 @@ export async function queryToTheEnd(client: DynamoDBClient, input: QueryCommandI
   return items;
 }
 
+/** One page, from a cursor that may have been outside of the house. */
+export async function queryPage(
+  client: DynamoDBClient,
+  input: QueryCommandInput,
+  key: PageKey | null,
+): Promise<{ items: RawItem[]; nextKey: PageKey | null }> {
+  const start = key === null ? {} : { ExclusiveStartKey: fromPageKey(key) };
+  try {
+    const { Items = [], LastEvaluatedKey } = await client.send(new QueryCommand({ ...input, ...start }));
+    return { items: Items, nextKey: toPageKey(LastEvaluatedKey) };
+  } catch (error) {
+    const isOfAnotherList = key !== null && error instanceof Error && error.name === 'ValidationException';
+    throw isOfAnotherList ? new BadCursorError('the cursor is of another list', { cause: error }) : error;
+  }
+}
+
 /** Key attributes are text in all of our tables, so plain JSON holds a cursor. */
-export const toPageKey = (key: RawItem | undefined): PageKey | null =>
+const toPageKey = (key: RawItem | undefined): PageKey | null =>
   key === undefined ? null : (Buffer.from(JSON.stringify(key)).toString('base64url') as PageKey);
 
-export const fromPageKey = (key: PageKey): RawItem =>
-  JSON.parse(Buffer.from(key, 'base64url').toString('utf8')) as RawItem;
+const cursorKey = z.record(z.string(), z.strictObject({ S: z.string() }));
+
+function fromPageKey(key: PageKey): RawItem {
+  try {
+    return cursorKey.parse(JSON.parse(Buffer.from(key, 'base64url').toString('utf8')));
+  } catch (error) {
+    throw new BadCursorError('this is no cursor', { cause: error });
+  }
+}

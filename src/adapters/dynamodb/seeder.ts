@@ -26,8 +26,8 @@ const MAX_TRIES = 10;
 const doneMark = (prefix: string) => ({ pk: { S: `DEMO#${prefix}` }, sk: { S: 'SEEDED' } });
 
 /**
- * Puts made-up records into the tables. The only user of BatchWriteItem, which knows no conditions: whoever seeds says
- * that nobody else works on these users.
+ * Puts made-up records into the tables with BatchWriteItem, which knows no conditions: whoever seeds says that nobody
+ * else works on these users.
  */
 export class DynamoSeeder {
   private readonly options: SeederOptions;

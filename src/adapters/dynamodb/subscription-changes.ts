@@ -28,7 +28,8 @@ export function prepareChanges(
   subscriptions: readonly SubscriptionToWrite[],
   context: ChangeContext,
 ): PreparedChange[] {
-  assertOneUser(authority, subscriptions, context);
+  assertReadable(context);
+  assertOneUser(authority, [...subscriptions, ...context.partition.subscriptions]);
   const stamp = stamper(subscriptions, context);
   const taken = takenInstants(context);
   return [...subscriptions]
@@ -48,7 +49,8 @@ export function prepareMove(
   updated: Subscription,
   context: ChangeContext,
 ): PreparedChange {
-  assertOneUser(authority, [original, updated], context);
+  assertReadable(context);
+  assertOneUser(authority, [original, updated, ...context.partition.subscriptions]);
   const row = rowOf(original);
   if (row === null) throw new Error('only a stored record can be moved');
   const read = readSubscription(row);
@@ -61,18 +63,17 @@ export function prepareMove(
   return prepared({ ...placed, lastRunDate: stamper([original, updated], context)() }, row);
 }
 
+function assertReadable({ partition }: ChangeContext): void {
+  const [unreadable] = partition.malformed;
+  if (unreadable !== undefined) throw unreadable;
+}
+
 /**
  * A fence proves that one user's lock is held, and stamps are increasing within one user: nothing of another user may
  * slip into the same call.
  */
-function assertOneUser(
-  authority: Authority,
-  subscriptions: readonly Subscription[],
-  { partition }: ChangeContext,
-): void {
-  const [unreadable] = partition.malformed;
-  if (unreadable !== undefined) throw unreadable;
-  const users = new Set([...subscriptions, ...partition.subscriptions].map(({ userId }) => userId));
+export function assertOneUser(authority: Authority, subscriptions: readonly Subscription[]): void {
+  const users = new Set(subscriptions.map(({ userId }) => userId));
   if (users.size > 1) throw new Error('one change is about one user');
   const [userId] = users;
   if (userId === undefined || authority === 'unlocked') return;

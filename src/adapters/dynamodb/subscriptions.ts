@@ -13,7 +13,7 @@ import type {
   SubscriptionsRepository,
 } from '../../ports/subscriptions.ts';
 import type { Authority } from '../../ports/transaction.ts';
-import { fromPageKey, queryToTheEnd, toPageKey } from './query.ts';
+import { queryPage, queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
 import { store, storeAll } from './stored-row.ts';
 import type { PreparedChange } from './subscription-changes.ts';
@@ -156,8 +156,9 @@ export class DynamoSubscriptions implements SubscriptionsRepository {
     if (range.isEmpty) return { subscriptions: [], malformed: [], nextKey: null };
     const { index, start } = await this.indexFor(startKey);
     const inStatus = 'billing_status = :status';
-    const { Items = [], LastEvaluatedKey } = await this.options.client.send(
-      new QueryCommand({
+    const { items, nextKey } = await queryPage(
+      this.options.client,
+      {
         TableName: this.options.billingTable,
         IndexName: index,
         Limit: this.options.pageSize,
@@ -165,15 +166,14 @@ export class DynamoSubscriptions implements SubscriptionsRepository {
         ...(index === DUE_INDEX
           ? { KeyConditionExpression: `${inStatus} AND ${range.condition}` }
           : { KeyConditionExpression: inStatus, FilterExpression: range.condition }),
-        ...(start === null ? {} : { ExclusiveStartKey: fromPageKey(start) }),
-      }),
+      },
+      start,
     );
-    const next = toPageKey(LastEvaluatedKey);
-    const { subscriptions, malformed } = storeAll(Items);
+    const { subscriptions, malformed } = storeAll(items);
     return {
       subscriptions: subscriptions.filter(({ billingDate }) => range.contains(billingDate)),
       malformed,
-      nextKey: next === null ? null : (`${index}:${next}` as PageKey),
+      nextKey: nextKey === null ? null : (`${index}:${nextKey}` as PageKey),
     };
   }
 

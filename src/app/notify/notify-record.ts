@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../../domain/calendar-date.ts';
+import type { DeferReason } from '../../domain/decision.ts';
 import { formatMoney, ZERO } from '../../domain/money.ts';
-import { THREE_DAY_NOTICE, noNotice, noticeKey } from '../../domain/notice.ts';
+import { THREE_DAY_NOTICE, noNotice, noNoticeTo, noticeKey } from '../../domain/notice.ts';
 import type { Subscription } from '../../domain/subscription.ts';
 import type { Verdict } from '../../domain/verdict.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -16,7 +17,7 @@ export interface NotifyDependencies {
   readonly users: Pick<UserService, 'get'>;
   readonly notifications: NotificationService;
   readonly notices: Notices;
-  readonly pipeline: Pick<PipelineStore, 'saveVerdict'>;
+  readonly pipeline: Pick<PipelineStore, 'readBackground' | 'saveVerdict'>;
   readonly clock: Clock;
 }
 
@@ -25,7 +26,14 @@ export interface NotifyRequest extends RecordRef {
   readonly day: CalendarDate;
   /** The run that asks. */
   readonly triggerId: string;
+  /** There will be another look, so an event that is about to be applied can be waited for. */
+  readonly patient: boolean;
 }
+
+const UNAPPLIED = 'membership-event-unapplied' satisfies DeferReason;
+
+/** `waitsFor`: look again soon. Nothing was sent or written. */
+export type NotifyResult = { readonly verdict: Verdict } | { readonly waitsFor: typeof UNAPPLIED };
 
 type Finding = Pick<Verdict, 'verdict' | 'reason'> & Partial<Pick<Verdict, 'amount' | 'detail'>>;
 
@@ -36,8 +44,9 @@ type Finding = Pick<Verdict, 'verdict' | 'reason'> & Partial<Pick<Verdict, 'amou
 export async function notifyRecord(
   dependencies: NotifyDependencies,
   request: NotifyRequest,
-): Promise<Verdict> {
+): Promise<NotifyResult> {
   const found = await consider(dependencies, request);
+  if (request.patient && found.reason === UNAPPLIED) return { waitsFor: UNAPPLIED };
   const verdict: Verdict = {
     userId: request.userId,
     subscriptionId: request.subscriptionId,
@@ -52,12 +61,14 @@ export async function notifyRecord(
     ...found,
   };
   await dependencies.pipeline.saveVerdict(verdict);
-  return verdict;
+  return { verdict };
 }
 
 async function consider(dependencies: NotifyDependencies, request: NotifyRequest): Promise<Finding> {
-  const { subscriptions, clock, notices } = dependencies;
+  const { subscriptions, users, clock, notices } = dependencies;
   const { userId, subscriptionId, day, triggerId } = request;
+  // Before the records: what an event has changed that does not wait any more can be seen in them then.
+  const waiting = await waitingEvent(dependencies, request);
   const partition = await subscriptions.listByUserID(userId);
   const record = partition.subscriptions.find((one) => one.subscriptionId === subscriptionId);
   // While one of the member's rows cannot be read nothing is charged either.
@@ -69,19 +80,21 @@ async function consider(dependencies: NotifyDependencies, request: NotifyRequest
   // Its own notice, before a crash: the run's report shall count it.
   if (told?.triggerId === triggerId) return { verdict: 'notified', reason: THREE_DAY_NOTICE, amount };
   if (told !== null) return { verdict: 'no-op', reason: 'already-notified', amount };
-  const obstacle = noNotice(record, day, clock.now()) ?? (await userObstacle(dependencies, request));
+  if (waiting !== null) return { verdict: 'deferred', reason: waiting, amount };
+  const obstacle = noNotice(record, day, clock.now()) ?? noNoticeTo(await users.get(userId));
   if (obstacle !== null) return { verdict: 'no-op', reason: obstacle, amount };
   await tell(dependencies, request, record);
   return { verdict: 'notified', reason: THREE_DAY_NOTICE, amount };
 }
 
-async function userObstacle(
-  { users }: NotifyDependencies,
-  { userId }: NotifyRequest,
-): Promise<'user-missing' | 'user-inactive' | null> {
-  const user = await users.get(userId);
-  if (user === null) return 'user-missing';
-  return user.status === 'ACTIVE' ? null : 'user-inactive';
+/** As whoever collects is told of it: it may end the membership, or bring it back. */
+async function waitingEvent(
+  { pipeline }: NotifyDependencies,
+  { userId, subscriptionId, triggerId }: NotifyRequest,
+): Promise<DeferReason | null> {
+  const query = { userId, subscriptionId, triggerId, accountId: null };
+  const { membershipEvent } = await pipeline.readBackground(query);
+  return membershipEvent === null ? null : `membership-event-${membershipEvent}`;
 }
 
 /**

@@ -1,12 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { formatInstant, plusNanos } from '../../../src/domain/instant.ts';
 import type { SubscriptionId, UserId } from '../../../src/domain/subscription.ts';
-import { LockLostError, RecordChangedError } from '../../../src/errors.ts';
+import { LockLostError, RecordChangedError, WriteUnknownError } from '../../../src/errors.ts';
+import type { Fence } from '../../../src/ports/lock.ts';
 import type { HistoryEntry } from '../../../src/ports/subscriptions.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
+import type { Fault, Faults } from '../../support/dynamo-faults.ts';
+import {
+  cancelled,
+  fail,
+  inTurn,
+  injectFaults,
+  loseAnswer,
+  pass,
+  serverFailed,
+  throttled,
+  timedOut,
+} from '../../support/dynamo-faults.ts';
 import { at, subscription } from '../../support/records.ts';
 
 let store: BillingStore;
@@ -126,5 +139,89 @@ describe('history', () => {
     };
     await expect(store.history.add(fence, late)).rejects.toThrow(LockLostError);
     expect((await store.history.getByID(subscriptionId)).entries).toHaveLength(120);
+  });
+});
+
+it('Add and AddAll refuse entries that the fence does not protect, of two users, and one without a stamp', async () => {
+  const [ours, theirs] = [`user-${id()}`, `user-${id()}`];
+  const fence = await store.takeLock(ours);
+  const [foreign] = entries(theirs, id(), 1);
+  const mine = entries(ours, id(), 100);
+  await expect(store.history.add(fence, foreign!)).rejects.toThrow(/does not protect/);
+  await expect(store.history.addAll(fence, [mine[0]!, foreign!])).rejects.toThrow(/one user/);
+  await expect(store.history.addAll('unlocked', [mine[0]!, foreign!])).rejects.toThrow(/one user/);
+  const unstamped = { subscription: { ...mine[0]!.subscription, lastRunDate: null }, data: {} };
+  await expect(store.history.addAll(fence, [...mine, unstamped])).rejects.toThrow(/stamp/);
+  expect(await store.historyRows(ours)).toEqual([]);
+
+  await store.history.add('unlocked', foreign!);
+  expect(await store.historyRows(theirs)).toHaveLength(1);
+});
+
+describe('when the store stumbles', () => {
+  const TRANSACTION = 'TransactWriteItemsCommand';
+  let faults: Faults;
+  let userId: UserId;
+  let fence: Fence;
+  let two: HistoryEntry[];
+
+  beforeEach(async () => {
+    userId = `user-${id()}` as UserId;
+    fence = await store.takeLock(userId);
+    two = entries(userId, id(), 2);
+    faults = injectFaults(store.client);
+  });
+  afterEach(() => {
+    faults.remove();
+  });
+
+  const texts = async () => (await store.historyRows(userId)).map((row) => row['usio_error']?.S);
+
+  const stumbles: [string, Fault][] = [
+    ['is throttled', fail(throttled())],
+    ['is cancelled for capacity', fail(cancelled('None', 'ThrottlingError', 'None'))],
+    [
+      'conflicts with another request on the lock row',
+      fail(cancelled('TransactionConflict', 'None', 'None')),
+    ],
+    ['conflicts with another request on its row', fail(cancelled('None', 'TransactionConflict', 'None'))],
+    ['gets a server error before it is made', fail(serverFailed())],
+    ['gets a server error after it was made', loseAnswer(serverFailed())],
+    ['times out before it is made', fail(timedOut())],
+    ['times out after it was made', loseAnswer(timedOut())],
+  ];
+  it.each(stumbles)('what %s is added once', async (_, fault) => {
+    faults.script(TRANSACTION, fault);
+    await store.history.addAll(fence, two);
+    expect(faults.calls(TRANSACTION)).toBe(2);
+    expect(await texts()).toEqual(['change 0', 'change 1']);
+  });
+
+  it('and the answer stays away for good, it finds its own row and knows that it was made', async () => {
+    faults.script(TRANSACTION, inTurn(loseAnswer(timedOut()), fail(timedOut())), { times: Infinity });
+    await store.history.addAll(fence, two);
+    expect(await texts()).toEqual(['change 0', 'change 1']);
+  });
+
+  it('and the answer stays away for good, it says that it does not know when its row is not there', async () => {
+    faults.script(TRANSACTION, fail(timedOut()), { times: Infinity });
+    await expect(store.history.addAll(fence, two)).rejects.toThrow(WriteUnknownError);
+    expect(await texts()).toEqual([]);
+  });
+
+  it('it does not take the row of another for its own', async () => {
+    await store.history.add(fence, two[0]!);
+    faults.script(TRANSACTION, fail(timedOut()));
+    await expect(store.history.addAll(fence, two)).rejects.toThrow(RecordChangedError);
+    expect(await texts()).toEqual(['change 0']);
+  });
+
+  it('in the midst of more than 99, whole transactions are there, in the order given', async () => {
+    const many = entries(userId, id(), 120);
+    faults.script(TRANSACTION, inTurn(pass, fail(new Error('crash'))), { times: 2 });
+    await expect(store.history.addAll(fence, many)).rejects.toThrow('crash');
+    expect(await store.historyRows(userId)).toHaveLength(99);
+    await store.history.addAll(fence, many.slice(99));
+    expect(await texts()).toEqual(many.map(({ subscription: { usioError } }) => usioError));
   });
 });

@@ -249,6 +249,12 @@ describe('the flag', () => {
     return found;
   }
 
+  it('that is not there is not touched: half of one would stand for ever, as no list names it', async () => {
+    faults.script('DeleteItemCommand', fail(transactionConflict()));
+    await desk.inbox.liftFlag(user);
+    expect(await seen()).toBeNull();
+  });
+
   it('is put again when somebody lifts it while the event is on its way', async () => {
     await desk.inbox.store([anEvent(user, 1)]);
     await apply(anEvent(user, 1));
@@ -477,6 +483,16 @@ describe('quarantine', () => {
     expect((await held()).map(({ reason }) => reason)).toEqual(state === 'held' ? ['broken'] : []);
   });
 
+  it('does not take an event that was applied before it was delivered again', async () => {
+    const [event, again] = [anEvent(user, 1), anEvent(user, 4, { identity: `${user}-1` })];
+    await desk.inbox.store([event]);
+    await apply(event);
+    await desk.inbox.store([again]);
+    await desk.inbox.quarantine(again, 'broken', NOW);
+    expect([await held(), await earliest(), await seen()]).toEqual([[], null, null]);
+    expect(await desk.inbox.wasApplied(again)).toEqual(CHANGED);
+  });
+
   it('takes an event that comes back and fails again', async () => {
     const event = anEvent(user, 1);
     await desk.inbox.store([event]);
@@ -517,6 +533,29 @@ describe('quarantine', () => {
     gate.open();
     await expect(takenOut).rejects.toThrow(RecordChangedError);
     expect([await earliest(), await seen()]).toEqual([event, 'unapplied']);
+  });
+
+  it('does not lose an event that comes back after somebody was told that it is in quarantine', async () => {
+    const event = anEvent(user, 1);
+    await desk.inbox.store([event]);
+    await desk.inbox.quarantine(event, 'broken', NOW);
+    await desk.inbox.store([event]);
+    const outcome = await desk.inbox.wasApplied(event);
+    await desk.quarantine.release((await held())[0]!, event, NOW);
+    await expect(desk.inbox.saveApplied(event, outcome!, NOW)).rejects.toThrow(RecordChangedError);
+    expect([await desk.inbox.wasApplied(event), await earliest()]).toEqual([null, event]);
+  });
+
+  it('does not let out an event that was applied when it was delivered again', async () => {
+    await desk.inbox.quarantineRaw(position('5'), Uint8Array.of(1), 'an older reading of it', NOW);
+    const again = anEvent(user, 7);
+    await desk.inbox.store([again]);
+    await apply(again);
+    const [item] = await held();
+    const event = anEvent(user, 5, { identity: again.identity });
+    await expect(desk.quarantine.release(item!, event, NOW)).rejects.toThrow(RecordChangedError);
+    expect([await held(), await earliest(), await seen()]).toEqual([[item], null, null]);
+    expect(await desk.inbox.wasApplied(again)).toEqual(CHANGED);
   });
 
   it('keeps who dropped an event and why for a year', async () => {

@@ -8,6 +8,7 @@ import {
   serverFailed,
   throttled,
   timedOut,
+  transactionConflict,
 } from '../../support/dynamo-faults.ts';
 import {
   GRACE_MS,
@@ -26,6 +27,7 @@ const errors = [
   ['a 5xx', serverFailed],
   ['a time-out', timedOut],
   ['a lost connection', connectionReset],
+  ['a conflict with a transaction', transactionConflict],
 ] as const;
 
 /** Lets the pauses between tries pass until `work` is done. */

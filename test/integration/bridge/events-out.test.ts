@@ -234,18 +234,30 @@ describe('the order of the changes of each user', () => {
 });
 
 describe('the bridges process', () => {
-  const start = (environment: Record<string, string>) =>
+  const start = (environment: Record<string, string>, metrics = createMetrics()) =>
     startBridges(
       { ...here.environment, USERS_STREAM: randomUUID(), PAYMENTS_STREAM: randomUUID(), ...environment },
-      { log: createLogger({ role: 'test', level: 'silent' }), metrics: createMetrics(), times: SHORT_TIMES },
+      { log: createLogger({ role: 'test', level: 'silent' }), metrics, times: SHORT_TIMES },
     );
 
-  it('publishes when it is told to', async () => {
+  it('publishes when it is told to, counts what it did, and says how far behind it is', async () => {
     await here.store.putBillingRow(row('user-1', 1));
-    const role = await start({ FEEDER_ENABLED: 'true' });
+    await here.store.removeBillingRow('user-1', at(DAY));
+    const metrics = createMetrics();
+    const lines = async () => (await metrics.text()).split('\n').filter((line) => line.includes('"billing"'));
+    const role = await start({ FEEDER_ENABLED: 'true' }, metrics);
     const [event] = await publishedFor('user-1', 1);
     expect(event?.id).toBe(idOf('user-1', 1));
+    await eventually('both changes are counted and the lag is told', async () => {
+      const shown = (await lines()).join();
+      return shown.includes('fate="removed"') && shown.includes('collections_stream_lag_seconds{');
+    });
     await role.stop();
+    // The lag of a shard that is no longer read went with it.
+    expect(await lines()).toEqual([
+      'collections_stream_records_total{stream="billing",fate="published"} 1',
+      'collections_stream_records_total{stream="billing",fate="removed"} 1',
+    ]);
     expect(await checkpointOf(here)).not.toBeNull();
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Attendance } from '../../../src/ports/attendance.ts';
 import type { Deliver } from '../../../src/app/bridge/shard-reader.ts';
 import type { BridgeBench } from '../../support/bridges.ts';
 import { bridgeBench } from '../../support/bridges.ts';
@@ -92,6 +93,20 @@ describe('a stream that is split and merged while events flow', () => {
 });
 
 describe('bridges that come and go', () => {
+  it('take no more than their share, also for a moment', async () => {
+    let beat = 0;
+    const other = { bridgeId: 'another that is alive', beat: 0 };
+    const attendance: Attendance = {
+      sign: () => Promise.resolve(),
+      list: () => Promise.resolve([{ ...other, beat: (beat += 1) }]),
+      remove: () => Promise.resolve(),
+    };
+    const everRead = new Set<string>();
+    here.bridge(deliver, { attendance, onLag: (id) => void everRead.add(id) });
+    await eventually('several rounds', () => beat >= 5 && everRead.size >= 2);
+    expect(everRead.size).toBe(2);
+  }, 60_000);
+
   it('make room for one that joins, and take over what one leaves', async () => {
     const one = here.bridge(deliver);
     await eventually('one reads all', () => one.bridge.reads.length === 4);

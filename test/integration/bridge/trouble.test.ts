@@ -62,7 +62,9 @@ function heldDelivery(): { deliver: Deliver<Uint8Array>; reached: Promise<void>;
 
 describe('trouble with the stream', () => {
   it('an expired iterator is replaced by one after the checkpoint', async () => {
-    const { kinesis } = here.bridge(deliver);
+    const givenUp: string[] = [];
+    const onLag = (id: string, lagMs: number | null) => void (lagMs === null && givenUp.push(id));
+    const { kinesis } = here.bridge(deliver, { onLag });
     await put('a', 'b');
     await arrive('a', 'b');
     const script = kinesis.script('GetRecordsCommand', expired(), { times: 3 });
@@ -70,6 +72,8 @@ describe('trouble with the stream', () => {
     await put('c');
     await arrive('a', 'b', 'c');
     expect(delivered).toEqual(['a', 'b', 'c']);
+    // By the same reader: the shard need not find another one first.
+    expect(givenUp).toEqual([]);
   });
 
   it('throttling is waited out at the same place', async () => {

@@ -1,26 +1,44 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import type { Job } from 'bullmq';
+import { Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
 import { userInfo } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { KEY_PREFIX, connectRedis } from '../../../queues/connection.ts';
+import { QueueSet } from '../../../queues/queue-set.ts';
 import { plusMs } from '../../../src/domain/instant.ts';
 import type { UserId } from '../../../src/domain/subscription.ts';
 import type { InboxEvent } from '../../../src/ports/inbox.ts';
 import { cli, figuresOf } from '../../support/cli.ts';
 import type { InboxDesk } from '../../support/inbox-desk.ts';
 import { CHANGED, NOW, anEvent, inboxDesk, newUser } from '../../support/inbox-desk.ts';
+import { closedPort } from '../../support/processes.ts';
+import type { PrivateRedis } from '../../support/redis-server.ts';
+import { privateRedis } from '../../support/redis-server.ts';
 import { sharedStack } from '../../support/stack.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
 
 let store: BillingStore;
+let redis: PrivateRedis;
+let connection: Redis;
+let queues: QueueSet;
 let desk: InboxDesk;
 let user: UserId;
 let event: InboxEvent;
 let id: string;
 beforeAll(async () => {
-  store = await billingStore();
+  [store, redis] = await Promise.all([billingStore(), privateRedis()]);
   desk = inboxDesk(store.client, store.tables);
+  connection = connectRedis({ url: redis.url, whenDown: 'wait', onError: () => undefined });
+  queues = new QueueSet(connection);
 });
-afterAll(() => store.drop());
+afterAll(async () => {
+  await queues.close();
+  connection.disconnect();
+  await redis.stop();
+  await store.drop();
+});
 beforeEach(async () => {
   user = newUser();
   event = anEvent(user, 1);
@@ -29,8 +47,10 @@ beforeEach(async () => {
   await desk.inbox.quarantine(event, 'the tier has no price', NOW);
 });
 
-const quarantine = (...args: string[]) =>
+const quarantine = (...args: string[]) => quarantineOn(redis.url, ...args);
+const quarantineOn = (redisUrl: string, ...args: string[]) =>
   cli(['quarantine', ...args], {
+    REDIS_URL: redisUrl,
     AWS_ENDPOINT_URL_DYNAMODB: sharedStack().dynamodbUrl,
     BILLING_TABLE: store.tables.billing,
     HISTORY_TABLE: store.tables.history,
@@ -39,6 +59,7 @@ const quarantine = (...args: string[]) =>
   });
 const seen = () => desk.membershipEvent(user);
 const inInbox = () => desk.inbox.earliest('users', user);
+const jobs = () => queues.get('membership-events');
 
 describe('quarantine list', () => {
   it('says what is in it and why, oldest first, for people and for machines', async () => {
@@ -59,6 +80,7 @@ describe('quarantine list', () => {
         type: 'CANCEL',
         data: event.data,
         raw: null,
+        cut: false,
       },
       expect.objectContaining({ id: `payments.${user}.2`, user_id: null, type: null, raw: 'ew==' }),
     ]);
@@ -67,10 +89,42 @@ describe('quarantine list', () => {
 });
 
 describe('quarantine replay', () => {
-  it('puts the event back into the inbox', async () => {
+  it('puts the event back into the inbox and hands it to the workers', async () => {
     const { code, out } = await quarantine('replay', id);
     expect([code, out]).toEqual([0, expect.stringContaining(`replayed: ${id} is back in the inbox`)]);
+    expect(out).toContain('the workers have it');
     expect([await inInbox(), await seen()]).toEqual([event, 'unapplied']);
+    const job = await jobs().getJob(id);
+    expect([job?.name, job?.data, await job?.getState()]).toEqual([
+      'CANCEL',
+      { stream: 'users', shardId: user, sequence: '1', userId: user, type: 'CANCEL' },
+      'waiting',
+    ]);
+  });
+
+  it('hands it to the workers although its old job is still kept', async () => {
+    await queues.addEvents([event]);
+    const worker = new Worker(jobs().name, null, { connection, prefix: KEY_PREFIX });
+    try {
+      let taken: Job;
+      do taken = await worker.getNextJob('token');
+      while (taken.id !== id);
+      await (await jobs().getJob(id))!.moveToCompleted({ result: 'quarantined' }, 'token', false);
+    } finally {
+      await worker.close();
+    }
+    expect(await (await jobs().getJob(id))!.getState()).toBe('completed');
+    expect((await quarantine('replay', id)).out).toContain('the workers have it');
+    expect(await (await jobs().getJob(id))!.getState()).toBe('waiting');
+  });
+
+  it('says so when Redis does not answer: the event is back, and the sweep does the rest', async () => {
+    const { code, out } = await quarantineOn(`redis://127.0.0.1:${await closedPort()}`, 'replay', id);
+    expect([code, out]).toEqual([0, expect.stringContaining(`replayed: ${id} is back in the inbox`)]);
+    expect(out).toContain('! Redis does not answer: the sweep will hand it to the workers');
+    expect(out).not.toContain('the workers have it');
+    expect([await inInbox(), await seen()]).toEqual([event, 'unapplied']);
+    expect(await jobs().getJob(id)).toBeUndefined();
   });
 
   it('shows later events that were applied, and then wants to be forced', async () => {
@@ -103,6 +157,19 @@ describe('quarantine replay', () => {
     });
     const { code, error } = await quarantine('replay', `users.${user}.3`);
     expect([code, error]).toEqual([1, expect.stringContaining('still cannot be read')]);
+  });
+
+  it('is refused when the same event was applied after it was delivered again', async () => {
+    const readable = { id: 'e-again', type: 'CANCEL', source: 'UserService', data: { user_id: user } };
+    const position = { stream: 'users', shardId: user, sequence: '5' } as const;
+    await desk.inbox.quarantineRaw(position, Buffer.from(JSON.stringify(readable)), 'an older reading', NOW);
+    const again = anEvent(user, 7, { identity: 'e-again' });
+    await desk.inbox.store([again]);
+    await desk.inbox.saveApplied(again, CHANGED, NOW);
+    const { code, error } = await quarantine('replay', `users.${user}.5`, '--force');
+    expect([code, error]).toEqual([1, expect.stringContaining('was dealt with when it was delivered again')]);
+    expect(await inInbox()).toBeNull();
+    expect((await quarantine('drop', `users.${user}.5`, '--reason', 'applied as 7')).code).toBe(0);
   });
 
   it('waits for whoever works on the member', async () => {

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { NotifyDependencies } from '../../../src/app/notify/notify-record.ts';
+import type { NotifyDependencies, NotifyResult } from '../../../src/app/notify/notify-record.ts';
 import { notifyRecord } from '../../../src/app/notify/notify-record.ts';
 import { parseDate } from '../../../src/domain/calendar-date.ts';
 import { formatInstant } from '../../../src/domain/instant.ts';
+import { ZERO } from '../../../src/domain/money.ts';
 import type { Subscription, UserId } from '../../../src/domain/subscription.ts';
 import type { Verdict } from '../../../src/domain/verdict.ts';
 import { ServiceDownError } from '../../../src/errors.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
+import type { MembershipDesk } from '../../support/membership-desk.ts';
+import { membershipDesk } from '../../support/membership-desk.ts';
 import { accepted, askedFor, noticeDesk } from '../../support/notice-desk.ts';
 import { at } from '../../support/records.ts';
 import type { World } from '../../support/world.ts';
@@ -18,10 +21,12 @@ const DUE = { billingDate: at('2026-11-20T06:00:00Z') };
 
 let here: World;
 let desk: NotifyDependencies;
+let memberships: MembershipDesk;
 
 beforeAll(async () => {
   here = await world();
   desk = noticeDesk(here);
+  memberships = membershipDesk(here);
 });
 afterAll(() => here.close());
 beforeEach(() => {
@@ -29,11 +34,25 @@ beforeEach(() => {
 });
 afterEach(() => here.faults([]));
 
-const notify = (
+const look = (
   { userId, subscriptionId }: Subscription,
+  {
+    triggerId = randomUUID(),
+    patient = true,
+    dependencies = desk,
+  }: { triggerId?: string; patient?: boolean; dependencies?: NotifyDependencies } = {},
+): Promise<NotifyResult> =>
+  notifyRecord(dependencies, { userId, subscriptionId, day: DAY, triggerId, patient });
+
+async function notify(
+  record: Subscription,
   triggerId: string = randomUUID(),
   dependencies = desk,
-): Promise<Verdict> => notifyRecord(dependencies, { userId, subscriptionId, day: DAY, triggerId });
+): Promise<Verdict> {
+  const result = await look(record, { triggerId, dependencies });
+  if (!('verdict' in result)) throw new Error(`it waits for ${result.waitsFor}`);
+  return result.verdict;
+}
 
 const verdictOf = async ({ userId, subscriptionId }: Subscription, triggerId: string) =>
   (await here.dependencies.pipeline.readBackground({ userId, subscriptionId, triggerId, accountId: null }))
@@ -99,7 +118,9 @@ describe('a record that is due on that day', () => {
 
   it('counts as told by its run when the process dies before its verdict', async () => {
     const record = await here.member({}, DUE);
-    await expect(notify(record, 'run', { ...desk, pipeline: { saveVerdict: dies } })).rejects.toThrow('died');
+    const { pipeline } = here.dependencies;
+    const dying = { readBackground: pipeline.readBackground.bind(pipeline), saveVerdict: dies };
+    await expect(notify(record, 'run', { ...desk, pipeline: dying })).rejects.toThrow('died');
     expect(await notify(record, 'run')).toMatchObject({ verdict: 'notified' });
     expect(await verdictOf(record, 'run')).toMatchObject({ verdict: 'notified' });
     expect(await askedFor(here, record)).toBe(1);
@@ -117,6 +138,13 @@ describe('nobody is told', () => {
 
   it.each(['PROCESSING', 'PAUSED', 'INVESTIGATE', 'BANNED'])('who is %s', async (status) => {
     await untold(await here.member({ status }, DUE), 'user-inactive');
+  });
+
+  it('who works for us, as the charge will be waived', async () => {
+    const record = await here.member({ is_employee: true }, DUE);
+    await untold(record, 'employee');
+    here.now = DUE.billingDate;
+    expect(await here.collect('INITIAL', record)).toMatchObject({ verdict: 'waived' });
   });
 
   it('whom the user service does not know', async () => {
@@ -144,6 +172,10 @@ describe('nobody is told', () => {
     );
   });
 
+  it('of a charge of nothing', async () => {
+    await untold(await here.member({}, { ...DUE, billingAmount: ZERO }), 'amount-not-positive');
+  });
+
   it('when it is due already', async () => {
     here.now = DUE.billingDate;
     await untold(await here.member({}, DUE), 'already-due');
@@ -161,6 +193,97 @@ describe('nobody is told', () => {
     const spoilt = { billing_date: { S: '2026-09-16T06:00:00Z' }, billing_amount: { S: 'lots' } };
     await here.store.putBillingRow({ ...row, ...spoilt });
     await untold(record, 'malformed-billing_amount', 'malformed');
+  });
+});
+
+describe('a membership event that is not applied', () => {
+  const untold = async (record: Subscription): Promise<void> => {
+    expect(await askedFor(here, record)).toBe(0);
+    expect(await desk.notices.find(record.subscriptionId, DAY)).toBeNull();
+  };
+
+  it('is waited for, and nothing is said or written meanwhile', async () => {
+    const record = await here.member({}, DUE);
+    const event = await memberships.store(record.userId, 'UPGRADE');
+    expect(await look(record, { triggerId: 'run' })).toEqual({ waitsFor: 'membership-event-unapplied' });
+    expect(await verdictOf(record, 'run')).toBeNull();
+    await untold(record);
+    await memberships.apply(event);
+    expect(await notify(record, 'run')).toMatchObject({ verdict: 'notified' });
+  });
+
+  it.each([
+    ['CANCEL', {}, 'pending-cancellation'],
+    ['SUB_PAUSED', { pause_duration_months: 1 }, 'not-scheduled'],
+  ] as const)('may be a %s, and then nobody is told', async (type, data, reason) => {
+    const record = await here.member({}, DUE);
+    const event = await memberships.store(record.userId, type, data);
+    expect(await look(record)).toHaveProperty('waitsFor');
+    await memberships.apply(event);
+    expect(await notify(record)).toMatchObject({ verdict: 'no-op', reason });
+    await untold(record);
+  });
+
+  it('may bring a membership back that would end: its member is told then', async () => {
+    const record = await here.member({}, { ...DUE, updatedEvent: 'PENDING_CANCELLATION' });
+    const event = await memberships.store(record.userId, 'RETRACT', { term: 'MONTHLY' });
+    expect(await look(record)).toHaveProperty('waitsFor');
+    await memberships.apply(event);
+    expect(await notify(record)).toMatchObject({ verdict: 'notified' });
+  });
+
+  it('is waited for no longer at the last look, and the verdict says why nobody was told', async () => {
+    const record = await here.member({}, DUE);
+    const event = await memberships.store(record.userId, 'UPGRADE');
+    const deferred = { verdict: 'deferred', reason: 'membership-event-unapplied', amount: 499 };
+    expect(await look(record, { triggerId: 'run', patient: false })).toMatchObject({ verdict: deferred });
+    expect(await verdictOf(record, 'run')).toMatchObject(deferred);
+    await untold(record);
+    // Another run of the day makes up for it.
+    await memberships.apply(event);
+    expect(await notify(record, 'later')).toMatchObject({ verdict: 'notified' });
+  });
+
+  it('and waits for somebody is not waited for', async () => {
+    const record = await here.member({}, DUE);
+    const event = await memberships.store(record.userId, 'CANCEL');
+    await memberships.inbox.quarantine(event, 'broken', here.now);
+    const deferred = { verdict: 'deferred', reason: 'membership-event-quarantined', amount: 499 };
+    expect(await notify(record, 'run')).toMatchObject(deferred);
+    expect(await verdictOf(record, 'run')).toMatchObject(deferred);
+    await untold(record);
+  });
+
+  it('and becomes so after the member was told says nothing against it', async () => {
+    const record = await here.member({}, DUE);
+    await notify(record, 'run');
+    await memberships.store(record.userId, 'CANCEL');
+    expect(await notify(record, 'run')).toMatchObject({ verdict: 'notified' });
+    expect(await notify(record, 'later')).toMatchObject({ reason: 'already-notified' });
+    expect(await askedFor(here, record)).toBe(1);
+  });
+
+  it('and is applied between two reads is seen in one of them', async () => {
+    const record = await here.member({}, DUE);
+    const event = await memberships.store(record.userId, 'CANCEL');
+    const { subscriptions, pipeline } = here.dependencies;
+    let reads = 0;
+    const thenApplied = async <T>(read: Promise<T>): Promise<T> => {
+      const answer = await read;
+      if ((reads += 1) === 1) await memberships.apply(event);
+      return answer;
+    };
+    const dependencies: NotifyDependencies = {
+      ...desk,
+      subscriptions: { listByUserID: (userId) => thenApplied(subscriptions.listByUserID(userId)) },
+      pipeline: {
+        saveVerdict: pipeline.saveVerdict.bind(pipeline),
+        readBackground: (query) => thenApplied(pipeline.readBackground(query)),
+      },
+    };
+    expect(await look(record, { dependencies })).toHaveProperty('waitsFor');
+    await untold(record);
+    expect(reads).toBe(2);
   });
 });
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant, plusMs } from '../../../src/domain/instant.ts';
 import type { Instant } from '../../../src/domain/instant.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
+import { membershipDesk } from '../../support/membership-desk.ts';
 import { accepted, askedFor } from '../../support/notice-desk.ts';
 import type { Pipeline, RunningProcess } from '../../support/pipeline.ts';
 import { pipeline } from '../../support/pipeline.ts';
@@ -104,6 +105,36 @@ describe('the notify run', () => {
     const run = await system.over(runId);
     expect(run.report!.byVerdict.notified!.count).toBe(2);
     expect(await told([waiting, other])).toEqual([1, 1]);
+  }, 120_000);
+
+  it('waits for an event that is not applied yet, and then tells of what is left to be told', async () => {
+    const tick = at('2027-05-20T15:00:00Z');
+    const [ending, staying, other] = await Promise.all([
+      due('2027-05-24T06:00:00Z'),
+      due('2027-05-24T06:00:00Z'),
+      due('2027-05-24T06:00:00Z'),
+    ]);
+    const memberships = membershipDesk(system.here);
+    const events = [
+      await memberships.store(ending.userId, 'CANCEL'),
+      await memberships.store(staying.userId, 'UPGRADE'),
+    ];
+    await setClock(tick);
+    const { runId } = await system.start('notify', tick);
+    await eventually('the other member is told', async () => (await told([other]))[0] === 1);
+    const looks = await eventually('both were looked at twice', async () => {
+      const jobs = await system.queues.get('notifications').getJobs(['delayed', 'waiting', 'active']);
+      return jobs.length === 2 && jobs.every(({ attemptsStarted }) => attemptsStarted > 1) && jobs;
+    });
+    expect(looks.map(({ attemptsMade }) => attemptsMade)).toEqual([0, 0]);
+    expect(await told([ending, staying])).toEqual([0, 0]);
+    for (const event of events) await system.queues.ensureEvent(event);
+    const run = await system.over(runId);
+    expect(run.report!.byVerdict).toMatchObject({
+      notified: { count: 2 },
+      'no-op': { count: 1, reasons: { 'pending-cancellation': 1 } },
+    });
+    expect(await told([ending, staying, other])).toEqual([0, 1, 1]);
   }, 120_000);
 
   it('leaves members of the older service alone', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Figure } from '../../../bench/figures.ts';
-import { FIGURES, aimText, median, outcomeOf } from '../../../bench/figures.ts';
+import { FIGURES, aimText, median, medianRatio, outcomeOf, percentile } from '../../../bench/figures.ts';
 
 it('has every figure that others read, by its name', () => {
   const names = FIGURES.map(({ name }) => name);
@@ -16,6 +16,11 @@ it('has every figure that others read, by its name', () => {
       'growth_10k_over_1k',
       'index_reads_per_due',
       'redis_bytes_per_job',
+      'bridge_per_s',
+      'bare_per_s',
+      'bridge_to_bare',
+      'events_applied_per_s',
+      'bridge_lag_ms_at_500',
     ]),
   );
   expect(new Set(names).size).toBe(names.length);
@@ -38,4 +43,17 @@ it('a median is the middle one, or between the two in the middle', () => {
   expect(median([3, 1, 2])).toBe(2);
   expect(median([4, 1, 2, 3])).toBe(2.5);
   expect(() => median([])).toThrow('nothing was measured');
+});
+
+it('a ratio is the middle one of those within rounds, not that of the middle ones', () => {
+  expect(medianRatio([1, 8, 9], [1, 4, 10])).toBe(1);
+});
+
+it('a percentile is what so many in a hundred are not above', () => {
+  const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
+  expect(percentile(hundred, 99)).toBe(99);
+  expect(percentile(hundred, 100)).toBe(100);
+  expect(percentile([5, 1, 3], 99)).toBe(5);
+  expect(percentile([5, 1, 3], 0)).toBe(1);
+  expect(() => percentile([], 99)).toThrow('nothing was measured');
 });

@@ -12,7 +12,11 @@ const SERVICES = {
   TXN_SERVICE_URL: 'https://txn',
   NOTIFICATIONS_URL: 'http://notes',
 };
-const COMPLETE = { REDIS_URL: 'redis://localhost:6379', ...SERVICES };
+const COMPLETE = {
+  REDIS_URL: 'redis://localhost:6379',
+  API_TOKENS: 'ops:operator:a-token-of-tests',
+  ...SERVICES,
+};
 
 const read = (environment: Record<string, string>) => readConfig({ ...COMPLETE, ...environment }, sections);
 
@@ -27,7 +31,7 @@ function complaint(environment: Record<string, string>): string {
 }
 
 describe('configuration', () => {
-  it('has a default for everything but Redis and the services', () => {
+  it('has a default for everything but Redis, the services and who may call', () => {
     const { dynamodb, kinesis, lock, policy, clock } = read({});
     expect(dynamodb).toMatchObject({
       BILLING_TABLE: 'billing-activity',

@@ -721,6 +721,7 @@ describe('in every situation', () => {
       'ach-window-over',
       'ach-too-soon',
     ],
+    charge: ['amount-not-positive', 'no-debit-card'],
   };
 
   /** Throws where a verdict lacks what its reader needs, or says what cannot be. */
@@ -733,9 +734,10 @@ describe('in every situation', () => {
         expect(REASONS.deferred).toContain(decision.reason);
         return;
       case 'skipped':
-        expect([...REASONS.limit, ...REASONS.gate, ...REASONS.close, 'no-debit-card']).toContain(
+        expect([...REASONS.limit, ...REASONS.gate, ...REASONS.close, ...REASONS.charge]).toContain(
           decision.reason,
         );
+        expect(decision.reason === 'amount-not-positive' && record.billingAmount > 0).toBe(false);
         if (decision.until !== null) expect(decision.until > now).toBe(true);
         return;
       case 'blocked':
@@ -814,10 +816,9 @@ describe('in every situation', () => {
   });
 
   it('the generated ones reach every verdict, so that the properties here speak of all of them', () => {
-    const verdicts = fc
-      .sample(situations, { numRuns: 1_500, seed: 1 })
-      .map((situation) => judge(situation).verdict);
-    expect([...new Set(verdicts)].sort()).toEqual([
+    const decisions = fc.sample(situations, { numRuns: 1_500, seed: 1 }).map(judge);
+    expect(decisions).toContainEqual(skipped('amount-not-positive'));
+    expect([...new Set(decisions.map(({ verdict }) => verdict))].sort()).toEqual([
       'blocked',
       'cancel',
       'charge',

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addDays, dateOf, daysBetween, midnightOf, parseDate } from '../../../src/domain/calendar-date.ts';
+import type { UserFacts } from '../../../src/domain/decision.ts';
 import { plusMs, plusNanos } from '../../../src/domain/instant.ts';
+import { ZERO } from '../../../src/domain/money.ts';
 import type { NoNotice } from '../../../src/domain/notice.ts';
-import { noNotice, noticeKey } from '../../../src/domain/notice.ts';
+import { noNotice, noNoticeTo, noticeKey } from '../../../src/domain/notice.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { dueRange, isInRange, noticeDay } from '../../../src/domain/runs.ts';
 import { cronOf, newestTick } from '../../../src/domain/schedule.ts';
@@ -28,6 +30,7 @@ describe('a member is told of a record', () => {
     ['another-date', { billingDate: at('2026-11-19T23:59:59Z') }],
     ['another-date', { billingDate: at('2026-11-21T00:00:00Z') }],
     ['pending-cancellation', { updatedEvent: 'PENDING_CANCELLATION' }],
+    ['amount-not-positive', { billingAmount: ZERO }],
   ])('but not (%s) with %o', (reason, fields) => {
     expect(noNotice(due(fields), DAY, NOW)).toBe(reason);
   });
@@ -45,6 +48,28 @@ describe('a member is told of a record', () => {
     const { billingDate } = due();
     expect(noNotice(due(), DAY, plusNanos(billingDate, -1n))).toBeNull();
     expect(noNotice(due(), DAY, billingDate)).toBe('already-due');
+  });
+});
+
+describe('a notice goes', () => {
+  const user = (fields: Partial<UserFacts> = {}): UserFacts => ({
+    status: 'ACTIVE',
+    isEmployee: false,
+    ...fields,
+  });
+
+  it('to an active member', () => {
+    expect(noNoticeTo(user())).toBeNull();
+  });
+
+  it.each<[NoNotice, UserFacts | null]>([
+    ['user-missing', null],
+    ['user-inactive', user({ status: 'PAUSED' })],
+    ['user-inactive', user({ status: 'SOMETHING_NEW' })],
+    ['user-inactive', user({ status: 'BANNED', isEmployee: true })],
+    ['employee', user({ isEmployee: true })],
+  ])('to nobody else (%s): %o', (reason, to) => {
+    expect(noNoticeTo(to)).toBe(reason);
   });
 });
 

@@ -57,6 +57,33 @@ describe('the metrics', () => {
     expect(await rates()).toEqual([]);
   });
 
+  it('count the records of each stream by what became of them', async () => {
+    const metrics = createMetrics();
+    metrics.streamRecord('users', 'not-owned');
+    metrics.streamRecord('billing', 'published');
+    metrics.streamRecord('billing', 'published');
+    metrics.streamRecord('billing', 'not-owned');
+    const records = (await ours(metrics)).filter((line) => line.includes('stream_records'));
+    expect(records).toEqual([
+      'collections_stream_records_total{stream="users",fate="not-owned"} 1',
+      'collections_stream_records_total{stream="billing",fate="published"} 2',
+      'collections_stream_records_total{stream="billing",fate="not-owned"} 1',
+    ]);
+  });
+
+  it('tell how far each shard is behind for as long as it is read here', async () => {
+    const metrics = createMetrics();
+    const lags = async () => (await ours(metrics)).filter((line) => line.includes('stream_lag'));
+    metrics.streamLag('billing', 'shard-1', 2_500);
+    metrics.streamLag('users', 'shard-1', 0);
+    expect(await lags()).toEqual([
+      'collections_stream_lag_seconds{stream="billing",shard="shard-1"} 2.5',
+      'collections_stream_lag_seconds{stream="users",shard="shard-1"} 0',
+    ]);
+    metrics.streamLag('billing', 'shard-1', null);
+    expect(await lags()).toEqual(['collections_stream_lag_seconds{stream="users",shard="shard-1"} 0']);
+  });
+
   it('hold those of the process, and share nothing with another set', async () => {
     const [one, other] = [createMetrics(), createMetrics()];
     one.lockBusy('RETRY');

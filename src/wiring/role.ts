@@ -1,8 +1,8 @@
-import { createLogger } from '../src/adapters/logging/logger.ts';
-import { readConfig } from '../src/config/read-config.ts';
-import * as sections from '../src/config/sections.ts';
-import { ConfigurationError } from '../src/errors.ts';
-import type { Log } from '../src/ports/log.ts';
+import { createLogger } from '../adapters/logging/logger.ts';
+import { readConfig } from '../config/read-config.ts';
+import * as sections from '../config/sections.ts';
+import { ConfigurationError } from '../errors.ts';
+import type { Log } from '../ports/log.ts';
 
 /** One role of the system, up and running. */
 export interface RunningRole {

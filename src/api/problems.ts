@@ -1,0 +1,118 @@
+import { BadCursorError, CollectionsError } from '../errors.ts';
+
+interface ProblemKind {
+  readonly status: number;
+  readonly title: string;
+}
+
+/**
+ * Everything that the API may answer instead of what was asked for. `docs/errors.md` mirrors it; a test compares the two.
+ * A code is a promise: callers decide on it.
+ */
+export const PROBLEMS = {
+  'invalid-request': { status: 400, title: 'A field is missing, unknown or has a value that is not allowed' },
+  'malformed-body': { status: 400, title: 'The body cannot be read as JSON' },
+  'malformed-path': { status: 400, title: 'The path cannot be decoded' },
+  unauthenticated: { status: 401, title: 'No bearer token, or one that nobody was given' },
+  forbidden: { status: 403, title: 'This token may not do that' },
+  'not-found': { status: 404, title: 'There is nothing here by that name' },
+  'method-not-allowed': { status: 405, title: 'Not with this method' },
+  'body-too-large': { status: 413, title: 'The body is larger than this API reads' },
+  'unsupported-media-type': { status: 415, title: 'Send JSON, as application/json in UTF-8' },
+  'too-many-requests': { status: 429, title: 'This token asks more often than it may' },
+  'user-busy': { status: 409, title: 'Somebody else works on this user right now' },
+  overtaken: { status: 409, title: 'Later events of this user were applied meanwhile' },
+  'dealt-with': { status: 409, title: 'The same event was delivered again and dealt with' },
+  unreadable: { status: 409, title: 'The event cannot be read as one now either' },
+  'request-conflict': { status: 409, title: 'The id was used for something else before' },
+  'service-down': { status: 503, title: 'A service that this needs does not answer' },
+  internal: { status: 500, title: 'Something went wrong here; the request id finds it in the log' },
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** One value that was refused. */
+export interface FieldError {
+  readonly in: 'path' | 'query' | 'body' | 'header';
+  /** `data.amount`; empty for the whole of it. */
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface ProblemOptions extends ErrorOptions {
+  readonly fields?: readonly FieldError[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Thrown by a route to answer with a problem. The detail is shown to the caller. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly fields: readonly FieldError[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ProblemCode, detail: string, { fields = [], headers = {}, cause }: ProblemOptions = {}) {
+    super(detail, { cause });
+    this.name = 'Problem';
+    this.code = code;
+    this.fields = fields;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code].status;
+  }
+
+  /** As RFC 9457 writes it. */
+  body(requestId: string): object {
+    return {
+      type: `urn:problem:${this.code}`,
+      title: PROBLEMS[this.code].title,
+      status: this.status,
+      code: this.code,
+      detail: this.message,
+      request_id: requestId,
+      ...(this.fields.length > 0 ? { errors: this.fields } : {}),
+    };
+  }
+}
+
+/** How long others usually hold a user. */
+const BUSY_SECONDS = 5;
+
+export const userBusy = (): Problem =>
+  new Problem('user-busy', `come again in ${BUSY_SECONDS} seconds`, {
+    headers: { 'retry-after': String(BUSY_SECONDS) },
+  });
+
+/** Whatever was thrown, as what the caller is told. What went wrong inside stays inside. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof CollectionsError && isToldAsIs(error.code)) {
+    return new Problem(error.code, error.message, { cause: error });
+  }
+  if (error instanceof BadCursorError) {
+    const field = { in: 'query', field: 'after', message: error.message } as const;
+    return new Problem('invalid-request', `query after: ${error.message}`, { fields: [field], cause: error });
+  }
+  const code = codeOfRefusal(error);
+  if (code !== null) return new Problem(code, PROBLEMS[code].title, { cause: error });
+  return new Problem('internal', PROBLEMS.internal.title, { cause: error });
+}
+
+const isToldAsIs = (code: string): code is 'request-conflict' | 'service-down' =>
+  code === 'request-conflict' || code === 'service-down';
+
+/** Errors with a status that Express and its body reader throw before a route is asked. */
+function codeOfRefusal(error: unknown): ProblemCode | null {
+  const status = error instanceof Error && 'status' in error ? error.status : null;
+  switch (status) {
+    case 400:
+      return error instanceof URIError ? 'malformed-path' : 'malformed-body';
+    case 413:
+      return 'body-too-large';
+    case 415:
+      return 'unsupported-media-type';
+    default:
+      return null;
+  }
+}

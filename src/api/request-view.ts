@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { CollectionRequest } from '../ports/requests.ts';
+
+/** Where a caller learns what became of an accepted request. */
+export const requestUrl = ({ userId, requestId }: Pick<CollectionRequest, 'userId' | 'requestId'>): string =>
+  `/v1/${encodeURIComponent(userId)}/requests/${encodeURIComponent(requestId)}`;
+
+export const requestView = z.strictObject({
+  job_id: z.string(),
+  subscription_id: z.string(),
+  status: z.enum(['queued', 'done', 'failed']),
+  outcome: z.string().optional(),
+  reason: z.string().optional(),
+});
+
+export function viewOfRequest(request: CollectionRequest): z.output<typeof requestView> {
+  const { requestId, subscriptionId, status, outcome } = request;
+  return {
+    job_id: requestId,
+    subscription_id: subscriptionId,
+    status: status === 'accepted' ? 'queued' : status,
+    ...(outcome === null ? {} : { outcome: outcome.verdict, reason: outcome.reason }),
+  };
+}

@@ -1,0 +1,104 @@
+import type { Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { KEY_PREFIX, connectRedis } from '../../queues/connection.ts';
+import { QueueSet } from '../../queues/queue-set.ts';
+import { clockFrom } from '../adapters/clock/clock-from.ts';
+import { RedisRateLimitStore } from '../adapters/redis/rate-limit-store.ts';
+import { systemTimer } from '../adapters/system-timer.ts';
+import type { Environment } from '../config/read-config.ts';
+import { readConfig } from '../config/read-config.ts';
+import * as sections from '../config/sections.ts';
+import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { RunningRole } from '../wiring/role.ts';
+import { openStores } from '../wiring/stores.ts';
+import { createApi } from './app.ts';
+import { healthOf } from './health.ts';
+import { limitRate } from './rate-limit.ts';
+import { quarantineRoutes } from './routes/quarantine.ts';
+import { requestRoutes } from './routes/requests.ts';
+import { signalRoutes } from './routes/signals.ts';
+
+export interface RunningApi extends RunningRole {
+  readonly port: number;
+}
+
+/** The REST API. It answers while Redis is away: what it promises is stored in DynamoDB first. */
+export async function startApi(
+  environment: Environment,
+  { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
+): Promise<RunningApi> {
+  const config = readConfig(environment, {
+    api: sections.api,
+    redis: sections.redis,
+    dynamodb: sections.dynamodb,
+    lock: sections.lock,
+    janitor: sections.janitor,
+    clock: sections.clock,
+    ownership: sections.ownership,
+  });
+  const { clock, close: closeClock } = await clockFrom(config.clock);
+  const stores = openStores(config, clock);
+  const redis = connectRedis({
+    url: config.redis.REDIS_URL,
+    whenDown: 'fail',
+    onError: (error) => log.warn({ err: error }, 'redis connection'),
+  });
+  const queues = new QueueSet(redis, { failsFast: true });
+  const owned = config.ownership.OWNED_USERS;
+  const dependencies = {
+    ...stores,
+    clock,
+    log,
+    owned,
+    enqueue: queues.addRequest.bind(queues),
+  };
+  const app = createApi({
+    routes: [
+      ...signalRoutes(dependencies),
+      ...requestRoutes(dependencies),
+      ...quarantineRoutes({ ...stores, clock, log, owned, ensureEvent: queues.ensureEvent.bind(queues) }),
+    ],
+    tokens: config.api.API_TOKENS,
+    health: healthOf(
+      [
+        { name: 'dynamodb', needed: true, answers: () => stores.freezes.list() },
+        { name: 'redis', needed: false, answers: () => redis.ping() },
+      ],
+      systemTimer.sleep.bind(systemTimer),
+    ),
+    rateLimit: limitRate(config.api.API_RATE_PER_MINUTE, new RedisRateLimitStore(redis, KEY_PREFIX), log),
+    metrics,
+    log,
+  });
+  const server = app.listen(config.api.PORT);
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  log.info({ port }, 'api is up');
+  return {
+    port,
+    async stop() {
+      await closeServer(server);
+      await stores.close();
+      await closeClock();
+      redis.disconnect();
+    },
+  };
+}
+
+/** Longer than load balancers keep an idle connection: who closes first while the other sends loses a request. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** Answers what is being asked, for a while; idle connections would stay open for ever. */
+const LAST_ANSWERS_MS = 10_000;
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const tooLong = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
+  await closed;
+  clearTimeout(tooLong);
+}

@@ -1,0 +1,295 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROBLEMS } from '../../../src/api/problems.ts';
+import type { ApiClient } from '../../support/api.ts';
+import { API_TOKENS, TOKENS, api } from '../../support/api.ts';
+import { billingStore } from '../../support/billing-store.ts';
+import type { BillingStore } from '../../support/billing-store.ts';
+import { eventually } from '../../support/processes.ts';
+import type { PrivateRedis } from '../../support/redis-server.ts';
+import { privateRedis } from '../../support/redis-server.ts';
+import { sharedStack } from '../../support/stack.ts';
+
+let store: BillingStore;
+let redis: PrivateRedis;
+let client: ApiClient;
+let environment: Record<string, string>;
+const lines: { fields: object; message: string }[] = [];
+
+beforeAll(async () => {
+  [store, redis] = await Promise.all([billingStore(), privateRedis()]);
+  const { tables } = store;
+  environment = {
+    REDIS_URL: redis.url,
+    AWS_ENDPOINT_URL_DYNAMODB: sharedStack().dynamodbUrl,
+    BILLING_TABLE: tables.billing,
+    HISTORY_TABLE: tables.history,
+    LOCKS_TABLE: tables.locks,
+    PIPELINE_TABLE: tables.pipeline,
+    API_RATE_PER_MINUTE: '100000',
+  };
+  const note = (fields: object, message: string): void => void lines.push({ fields, message });
+  const log = { debug: note, info: note, warn: note, error: note, child: () => log };
+  client = await api(environment, log);
+});
+afterAll(async () => {
+  await client.close();
+  await redis.stop();
+  await store.drop();
+});
+
+interface Operation {
+  readonly parameters: readonly { readonly name: string; readonly in: string }[];
+  readonly description: string;
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json': { readonly schema: { readonly properties?: object } } };
+  };
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+const operations = async () => {
+  const { paths } = (await client.call('GET', '/openapi.json', { as: null })).body as Document;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+};
+
+/** With something in every place of the path. */
+const filled = (path: string): string => path.replaceAll(/\{\w+\}/g, 'x');
+
+describe('every route', () => {
+  it('wants a token that somebody was given', async () => {
+    for (const { path, method } of await operations()) {
+      for (const headers of [
+        {},
+        { authorization: 'Bearer not-a-token-of-ours' },
+        { authorization: `Basic ${TOKENS.operator}` },
+        { authorization: 'Bearer' },
+      ]) {
+        const reply = await client.call(method, filled(path), { as: null, headers });
+        expect(reply.status, `${method} ${path}`).toBe(401);
+        expect(reply.body).toMatchObject({ code: 'unauthenticated' });
+      }
+    }
+  });
+
+  it('refuses who may too little, before it reads what was sent', async () => {
+    for (const { path, method, operation } of await operations()) {
+      const [, role] = /Role: `(\w+)`/.exec(operation.description)!;
+      const weaker = { viewer: [], service: ['viewer'], operator: ['viewer', 'service'] }[role!]! as (
+        'viewer' | 'service'
+      )[];
+      for (const as of weaker) {
+        const reply = await client.call(method, filled(path), { as, body: { nonsense: true } });
+        expect(reply.status, `${as} ${method} ${path}`).toBe(403);
+        expect(reply.body).toMatchObject({ code: 'forbidden' });
+      }
+    }
+  });
+
+  it('names the field that it does not know', async () => {
+    for (const { path, method } of (await operations()).filter(({ operation }) => operation.requestBody)) {
+      const reply = await client.call(method, filled(path), { body: { surprise: 1 } });
+      expect(reply.status, `${method} ${path}`).toBe(400);
+      expect(JSON.stringify(reply.body)).toContain('surprise');
+    }
+    for (const { path, method } of (await operations()).filter((each) => each.method === 'GET')) {
+      const reply = await client.call(method, `${filled(path)}?surprise=1`);
+      expect(reply.status, `${method} ${path}`).toBe(400);
+      expect(reply.body).toMatchObject({
+        code: 'invalid-request',
+        errors: [{ in: 'query', field: 'surprise' }],
+      });
+    }
+  });
+
+  it('survives garbage in every place: never a 5xx, never a stack', async () => {
+    const all = await operations();
+    const text = fc.oneof(
+      fc.string({ maxLength: 40 }),
+      fc.constantFrom(
+        '..',
+        '.',
+        '\0',
+        '\n',
+        '%',
+        '%00',
+        '😀',
+        '\u202e',
+        "' OR 1=1",
+        '<script>',
+        '__proto__',
+        '{}',
+      ),
+    );
+    const value = fc.oneof(text, fc.jsonValue({ maxDepth: 2 }));
+    const garbage = fc.constantFrom(...all).chain((operation) =>
+      fc.record({
+        operation: fc.constant(operation),
+        places: fc.array(text, { minLength: 4, maxLength: 4 }),
+        query: fc.dictionary(oneOf(queryFields(operation), text), text, { maxKeys: 3 }),
+        body: fc.oneof(value, fc.dictionary(oneOf(bodyFields(operation), text), value, { maxKeys: 6 })),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(garbage, async ({ operation: { path, method }, places, query, body }) => {
+        let place = 0;
+        const url = path.replaceAll(
+          /\{\w+\}/g,
+          () => encodeURIComponent(wellFormed(places[place++ % 4]!)) || 'x',
+        );
+        const search = new URLSearchParams(
+          Object.entries(query).map(([key, each]): [string, string] => [wellFormed(key), wellFormed(each)]),
+        );
+        const reply = await client.call(
+          method,
+          `${url}?${search.toString()}`,
+          method === 'GET' ? {} : { body: body ?? 'null' },
+        );
+        expect(reply.status, `${method} ${url} ${JSON.stringify(body)}`).toBeLessThan(500);
+        expect(JSON.stringify(reply.body)).not.toMatch(/\bat .*\.(ts|js):\d+/);
+        if (reply.status >= 400) {
+          expect(reply.headers.get('content-type')).toContain('application/problem+json');
+          expect(Object.keys(PROBLEMS)).toContain((reply.body as { code: string }).code);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  }, 120_000);
+});
+
+/** Names that the route knows, and others. */
+const oneOf = (known: readonly string[], other: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  known.length === 0 ? other : fc.oneof({ arbitrary: fc.constantFrom(...known), weight: 4 }, other);
+
+type Listed = Awaited<ReturnType<typeof operations>>[number];
+
+const queryFields = ({ operation }: Listed): string[] =>
+  operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+
+const bodyFields = ({ operation }: Listed): string[] =>
+  Object.keys(operation.requestBody?.content['application/json'].schema.properties ?? {});
+
+/** Lone surrogates cannot be sent at all. */
+const wellFormed = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, '?');
+
+describe('what cannot be read', () => {
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    client.call('POST', '/events/income', { body, headers });
+
+  it.each([
+    ['half of an object', '{"id":', {}, 400, 'malformed-body'],
+    ['a text', '"text"', {}, 400, 'invalid-request'],
+    ['a list', '[]', {}, 400, 'invalid-request'],
+    ['null', 'null', {}, 400, 'invalid-request'],
+    ['300 kB', JSON.stringify({ id: 'x'.repeat(300_000) }), {}, 413, 'body-too-large'],
+    ['an unknown encoding', '{}', { 'content-encoding': 'br-and-more' }, 415, 'unsupported-media-type'],
+    [
+      'another character set',
+      '{}',
+      { 'content-type': 'application/json; charset=latin1' },
+      415,
+      'unsupported-media-type',
+    ],
+  ])('%s', async (_what, body, headers, status, code) => {
+    expect(await post(body, headers)).toMatchObject({ status, body: { status, code } });
+  });
+
+  it('a path that cannot be decoded', async () => {
+    expect(await client.call('GET', '/v1/%ff/requests/x')).toMatchObject({
+      status: 400,
+      body: { code: 'malformed-path' },
+    });
+  });
+
+  it('a route that does not exist, or not with this method', async () => {
+    expect(await client.call('GET', '/v2/nothing')).toMatchObject({
+      status: 404,
+      body: { code: 'not-found' },
+    });
+    const reply = await client.call('DELETE', '/events/income');
+    expect(reply).toMatchObject({ status: 405, body: { code: 'method-not-allowed' } });
+    expect(reply.headers.get('allow')).toBe('POST');
+  });
+});
+
+const redisIsThere = (server: ApiClient): Promise<unknown> =>
+  eventually('the API has reached Redis', async () => {
+    const { body } = await server.call('GET', '/health/ready', { as: null });
+    return (body as { status: string }).status === 'ready';
+  });
+
+describe('the front door', () => {
+  it('names every request, keeps a caller’s name for it, and logs neither tokens nor paths as they came', async () => {
+    lines.length = 0;
+    const mine = await client.call('GET', '/v1/jane@example.com/requests/x', {
+      headers: { 'x-request-id': 'mine-1' },
+    });
+    expect(mine.headers.get('x-request-id')).toBe('mine-1');
+    expect(mine.body).toMatchObject({ request_id: 'mine-1' });
+    const other = await client.call('GET', '/v1/x/requests/x', { headers: { 'x-request-id': 'a b' } });
+    expect(other.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    const logged = JSON.stringify(lines);
+    expect(logged).toContain('"route":"/v1/{user_id}/requests/{job_id}"');
+    expect(logged).toContain('operator-name');
+    expect(logged).not.toContain('jane@');
+    for (const token of Object.values(TOKENS)) expect(logged).not.toContain(token);
+  });
+
+  it('sends the headers that keep browsers from guessing', async () => {
+    const { headers } = await client.call('GET', '/health/live', { as: null });
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toContain("default-src 'self'");
+    expect(headers.get('x-powered-by')).toBeNull();
+  });
+
+  it('serves its documentation without a token and without the internet', async () => {
+    const { body: page } = await client.call('GET', '/docs', { as: null });
+    const assets = [...String(page).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!);
+    expect(assets.length).toBeGreaterThan(2);
+    for (const path of assets) {
+      expect(path).not.toMatch(/^(https?:)?\/\//);
+      expect((await fetch(`${client.url}/${path}`)).status, path).toBe(200);
+    }
+  });
+
+  it('answers /metrics to a caller with a token', async () => {
+    expect((await client.call('GET', '/metrics', { as: null })).status).toBe(401);
+    expect((await client.call('GET', '/metrics', { as: 'viewer' })).body).toContain(
+      'process_cpu_seconds_total',
+    );
+  });
+
+  it('counts a token’s requests over all processes, and lets them pass while Redis is away', async () => {
+    const limited = { ...environment, API_RATE_PER_MINUTE: '5' };
+    const [one, two] = await Promise.all([api(limited), api(limited)]);
+    await Promise.all([one, two].map(redisIsThere));
+    await redis.client.flushall();
+    const statuses: number[] = [];
+    for (const each of [one, two, one, two, one, two, one]) {
+      statuses.push((await each.call('GET', '/v1/x/requests/x', { as: 'service' })).status);
+    }
+    expect(statuses).toEqual([404, 404, 404, 404, 404, 429, 429]);
+    const refused = await one.call('GET', '/v1/x/requests/x', { as: 'service' });
+    expect(refused.body).toMatchObject({ code: 'too-many-requests' });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await one.call('GET', '/v1/x/requests/x', { as: 'viewer' })).status).toBe(404);
+    await redis.kill();
+    expect((await two.call('GET', '/v1/x/requests/x', { as: 'service' })).status).toBe(404);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  it.each([
+    ['', 'API_TOKENS is not set'],
+    ['name:operator', 'API_TOKENS must be'],
+    ['name:king:a-token-that-is-long', 'API_TOKENS must be'],
+    ['name:operator:short', 'API_TOKENS must be'],
+    [`${API_TOKENS},${API_TOKENS}`, 'each name once'],
+  ])('does not open with the tokens %j', async (tokens, message) => {
+    await expect(api({ ...environment, API_TOKENS: tokens })).rejects.toThrow(message);
+  });
+});
