@@ -7,6 +7,7 @@ import type { ApiToken, Caller } from '../ports/caller.ts';
 import { callerOf, mayActAs } from './caller.ts';
 import { docsPage } from './docs-page.ts';
 import type { Health } from './health.ts';
+import { keyIn } from './idempotency.ts';
 import { openApiDocument } from './openapi.ts';
 import { Problem, problemOf } from './problems.ts';
 import type { Answer, Route } from './route.ts';
@@ -107,7 +108,8 @@ function serve(route: Route): RequestHandler {
     }
     const gone = new AbortController();
     response.on('close', () => gone.abort());
-    const answer = await route.answer(request, { caller, requestId, gone: gone.signal });
+    const key = keyIn(request.get('idempotency-key'));
+    const answer = await route.answer(request, { caller, requestId, key, gone: gone.signal });
     send(response, answer);
   };
 }
@@ -140,10 +142,6 @@ function toldAsProblem(log: Log): ErrorRequestHandler {
     const problem = problemOf(error);
     if (problem.status >= 500) log.error({ requestId, route: path, err: error }, 'a request failed');
     if (response.headersSent) return next(error);
-    response
-      .status(problem.status)
-      .set(problem.headers)
-      .type('application/problem+json')
-      .send(JSON.stringify(problem.body(requestId)));
+    send(response, problem.answer(requestId));
   };
 }

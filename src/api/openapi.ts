@@ -18,6 +18,13 @@ const EVERYWHERE: readonly ProblemCode[] = [
   'service-down',
 ];
 
+const IDEMPOTENCY_KEY: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same key with the same request gives the same answer; with another request 409.',
+  schema: { type: 'string', maxLength: 200 },
+};
+
 const problem = z.object({
   type: z.string(),
   title: z.string(),
@@ -60,7 +67,11 @@ function operation(route: Route): Json {
     summary,
     description: [description, `Role: \`${role}\`.`].filter((text) => text !== undefined).join('\n\n'),
     operationId: operationId(route),
-    parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query')],
+    parameters: [
+      ...parameters(route.params, 'path'),
+      ...parameters(route.query, 'query'),
+      ...(route.movesMoney ? [IDEMPOTENCY_KEY] : []),
+    ],
     ...(body === null ? {} : { requestBody: { required: true, content: json(schemaOf(body, 'input')) } }),
     responses: { ...answers(route), ...problems(route) },
   };

@@ -24,6 +24,7 @@ export const PROBLEMS = {
   overtaken: { status: 409, title: 'Later events of this user were applied meanwhile' },
   'dealt-with': { status: 409, title: 'The same event was delivered again and dealt with' },
   unreadable: { status: 409, title: 'The event cannot be read as one now either' },
+  'idempotency-conflict': { status: 409, title: 'The Idempotency-Key came with another request before' },
   'request-conflict': { status: 409, title: 'The id was used for something else before' },
   'service-down': { status: 503, title: 'A service that this needs does not answer' },
   internal: { status: 500, title: 'Something went wrong here; the request id finds it in the log' },
@@ -63,7 +64,15 @@ export class Problem extends Error {
   }
 
   /** As RFC 9457 writes it. */
-  body(requestId: string): object {
+  answer(requestId: string) {
+    return {
+      status: this.status,
+      body: this.body(requestId),
+      headers: { ...this.headers, 'content-type': 'application/problem+json' },
+    };
+  }
+
+  private body(requestId: string): object {
     return {
       type: `urn:problem:${this.code}`,
       title: PROBLEMS[this.code].title,

@@ -15,6 +15,8 @@ export interface RawRequest {
 export interface RequestContext {
   readonly caller: Caller;
   readonly requestId: string;
+  /** The `Idempotency-Key` that came along. */
+  readonly key: string | null;
   /** Aborts when the caller is gone. */
   readonly gone: AbortSignal;
 }
@@ -35,6 +37,8 @@ interface Description {
   readonly description?: string;
   /** The least role that may call it. */
   readonly role: Role;
+  /** `Idempotency-Key` is honoured. What it does under a key must be named after the key. */
+  readonly movesMoney?: boolean;
   /** What it may answer, by status, besides problems. */
   readonly answers: Readonly<Record<number, z.ZodType>>;
   /** Problems of its own, besides those that any route has. */
@@ -46,6 +50,8 @@ export interface Route extends Description {
   readonly params: z.ZodType;
   readonly query: z.ZodType;
   readonly body: z.ZodType | null;
+  /** Throws what is wrong with it. */
+  check(raw: RawRequest): void;
   answer(raw: RawRequest, context: RequestContext): Promise<Answer>;
 }
 
@@ -74,6 +80,7 @@ export function route<
     params: schemas.params,
     query: schemas.query,
     body: body ?? null,
+    check: (raw) => void checked(schemas, raw),
     async answer(raw, context) {
       const answer = await handle(checked(schemas, raw) as Parameters<typeof handle>[0], context);
       const schema = description.answers[answer.status];

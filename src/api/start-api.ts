@@ -15,6 +15,7 @@ import type { RunningRole } from '../wiring/role.ts';
 import { openStores } from '../wiring/stores.ts';
 import { createApi } from './app.ts';
 import { healthOf } from './health.ts';
+import { withIdempotency } from './idempotency.ts';
 import { limitRate } from './rate-limit.ts';
 import { quarantineRoutes } from './routes/quarantine.ts';
 import { requestRoutes } from './routes/requests.ts';
@@ -54,12 +55,13 @@ export async function startApi(
     owned,
     enqueue: queues.addRequest.bind(queues),
   };
+  const routes = [
+    ...signalRoutes(dependencies),
+    ...requestRoutes(dependencies),
+    ...quarantineRoutes({ ...stores, clock, log, owned, ensureEvent: queues.ensureEvent.bind(queues) }),
+  ];
   const app = createApi({
-    routes: [
-      ...signalRoutes(dependencies),
-      ...requestRoutes(dependencies),
-      ...quarantineRoutes({ ...stores, clock, log, owned, ensureEvent: queues.ensureEvent.bind(queues) }),
-    ],
+    routes: routes.map((route) => withIdempotency(route, { keys: stores.idempotencyKeys, clock })),
     tokens: config.api.API_TOKENS,
     health: healthOf(
       [

@@ -6,6 +6,7 @@ import { BatchWriter } from '../adapters/dynamodb/batch-writer.ts';
 import { DynamoCheckpoints } from '../adapters/dynamodb/checkpoints.ts';
 import { createDynamoClient } from '../adapters/dynamodb/client.ts';
 import { DynamoFreezes } from '../adapters/dynamodb/freezes.ts';
+import { DynamoIdempotencyKeys } from '../adapters/dynamodb/idempotency-keys.ts';
 import { DynamoInbox } from '../adapters/dynamodb/inbox.ts';
 import { DynamoNotices } from '../adapters/dynamodb/notices.ts';
 import { DynamoPipeline } from '../adapters/dynamodb/pipeline.ts';
@@ -22,6 +23,7 @@ import type { Attendance } from '../ports/attendance.ts';
 import type { Checkpoints } from '../ports/checkpoints.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FreezeStore } from '../ports/freezes.ts';
+import type { IdempotencyKeys } from '../ports/idempotency.ts';
 import type { Inbox, Quarantine } from '../ports/inbox.ts';
 import type { LockClient } from '../ports/lock.ts';
 import type { Notices } from '../ports/notices.ts';
@@ -43,6 +45,7 @@ export interface Stores {
   readonly pipeline: PipelineStore;
   readonly runs: RunStore;
   readonly requests: RequestStore;
+  readonly idempotencyKeys: IdempotencyKeys;
   readonly signals: SignalStore;
   readonly freezes: FreezeStore;
   readonly inbox: Inbox;
@@ -86,6 +89,7 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
     pipeline: new DynamoPipeline({ client, table, reader, checkDelaysMs: janitor.JANITOR_DELAYS }),
     runs: new DynamoRuns({ client, table, reader }),
     requests: new DynamoRequests({ client, table }),
+    idempotencyKeys: new DynamoIdempotencyKeys({ client, table }),
     signals: new DynamoSignals({ client, table }),
     freezes: new DynamoFreezes({ client, table }),
     inbox: new DynamoInbox({ client, table, reader, writer, transactor, ids: randomUUID }),
