@@ -18,6 +18,9 @@ export const subscriptionId = id('a subscription id').transform((text) => text a
 /** Any name that others gave to something. */
 export const name = id('an id');
 
+/** Where a list goes on, as its last page named it. */
+export const cursor = z.string().min(1, 'a cursor').max(2_000, 'a cursor');
+
 /** Said by a person, for people. */
 export const reason = z.string().trim().min(1, 'a reason').max(500, 'at most 500 characters');
 

@@ -2,13 +2,16 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../ports/clock.ts';
 import type { IdempotencyKeys, KeptAnswer, KeyedRequest } from '../ports/idempotency.ts';
 import type { ProblemCode } from './problems.ts';
-import { Problem, problemOf } from './problems.ts';
+import { Problem, invalidField, problemOf } from './problems.ts';
 import type { Answer, RawRequest, RequestContext, Route } from './route.ts';
 
 /** They say that nothing was decided: asked again, the answer may be another one. */
 const PASSING: ReadonlySet<ProblemCode> = new Set([
   'invalid-request',
   'user-busy',
+  'attempt-open',
+  'frozen',
+  'malformed-record',
   'service-down',
   'too-many-requests',
   'internal',
@@ -48,9 +51,7 @@ export function withIdempotency(
 export function keyIn(header: string | undefined): string | null {
   if (header === undefined) return null;
   if (/^[\x20-\x7e]{1,200}$/.test(header)) return header;
-  const message = '1 to 200 visible ASCII characters';
-  const field = { in: 'header', field: 'Idempotency-Key', message } as const;
-  throw new Problem('invalid-request', `header Idempotency-Key: ${message}`, { fields: [field] });
+  throw invalidField('header', 'Idempotency-Key', '1 to 200 visible ASCII characters');
 }
 
 const keyed = (

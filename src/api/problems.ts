@@ -26,6 +26,12 @@ export const PROBLEMS = {
   unreadable: { status: 409, title: 'The event cannot be read as one now either' },
   'idempotency-conflict': { status: 409, title: 'The Idempotency-Key came with another request before' },
   'request-conflict': { status: 409, title: 'The id was used for something else before' },
+  'not-payable': { status: 409, title: 'The record is in a status in which it is not paid by hand' },
+  'pending-cancellation': { status: 409, title: 'The member has cancelled' },
+  'attempt-open': { status: 409, title: 'A charge for this record has no answer yet' },
+  frozen: { status: 409, title: 'Charging is frozen' },
+  'not-owned': { status: 409, title: 'The other service bills this member' },
+  'malformed-record': { status: 409, title: 'A record of this member cannot be read' },
   'service-down': { status: 503, title: 'A service that this needs does not answer' },
   internal: { status: 500, title: 'Something went wrong here; the request id finds it in the log' },
 } as const satisfies Record<string, ProblemKind>;
@@ -85,6 +91,12 @@ export class Problem extends Error {
   }
 }
 
+/** One value that only the route itself could judge. */
+export const invalidField = (place: FieldError['in'], field: string, message: string): Problem =>
+  new Problem('invalid-request', `${place} ${field}: ${message}`, {
+    fields: [{ in: place, field, message }],
+  });
+
 /** How long others usually hold a user. */
 const BUSY_SECONDS = 5;
 
@@ -99,10 +111,7 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof CollectionsError && isToldAsIs(error.code)) {
     return new Problem(error.code, error.message, { cause: error });
   }
-  if (error instanceof BadCursorError) {
-    const field = { in: 'query', field: 'after', message: error.message } as const;
-    return new Problem('invalid-request', `query after: ${error.message}`, { fields: [field], cause: error });
-  }
+  if (error instanceof BadCursorError) return invalidField('query', 'after', error.message);
   const code = codeOfRefusal(error);
   if (code !== null) return new Problem(code, PROBLEMS[code].title, { cause: error });
   return new Problem('internal', PROBLEMS.internal.title, { cause: error });

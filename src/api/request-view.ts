@@ -5,6 +5,19 @@ import type { CollectionRequest } from '../ports/requests.ts';
 export const requestUrl = ({ userId, requestId }: Pick<CollectionRequest, 'userId' | 'requestId'>): string =>
   `/v1/${encodeURIComponent(userId)}/requests/${encodeURIComponent(requestId)}`;
 
+/** A promise, and where to learn what became of it. */
+export const acceptedRequest = z.strictObject({
+  job_id: z.string(),
+  subscription_id: z.string(),
+  status_url: z.string(),
+});
+
+export const viewOfAccepted = (request: CollectionRequest): z.output<typeof acceptedRequest> => ({
+  job_id: request.requestId,
+  subscription_id: request.subscriptionId,
+  status_url: requestUrl(request),
+});
+
 export const requestView = z.strictObject({
   job_id: z.string(),
   subscription_id: z.string(),

@@ -4,22 +4,31 @@ import type { AddressInfo } from 'node:net';
 import { KEY_PREFIX, connectRedis } from '../../queues/connection.ts';
 import { QueueSet } from '../../queues/queue-set.ts';
 import { clockFrom } from '../adapters/clock/clock-from.ts';
+import { RedisForecastShelf } from '../adapters/redis/forecast-shelf.ts';
 import { RedisRateLimitStore } from '../adapters/redis/rate-limit-store.ts';
 import { systemTimer } from '../adapters/system-timer.ts';
+import { ForecastDesk } from '../app/forecast-desk.ts';
 import type { Environment } from '../config/read-config.ts';
 import { readConfig } from '../config/read-config.ts';
 import * as sections from '../config/sections.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { RunningRole } from '../wiring/role.ts';
+import { openServices } from '../wiring/services.ts';
 import { openStores } from '../wiring/stores.ts';
 import { createApi } from './app.ts';
 import { healthOf } from './health.ts';
 import { withIdempotency } from './idempotency.ts';
 import { limitRate } from './rate-limit.ts';
+import { batchRoutes } from './routes/batch.ts';
+import { forecastRoutes } from './routes/forecast.ts';
+import { freezeRoutes } from './routes/freezes.ts';
+import { paymentRoutes } from './routes/payments.ts';
 import { quarantineRoutes } from './routes/quarantine.ts';
 import { requestRoutes } from './routes/requests.ts';
+import { runRoutes } from './routes/runs.ts';
 import { signalRoutes } from './routes/signals.ts';
+import { subscriptionRoutes } from './routes/subscriptions.ts';
 
 export interface RunningApi extends RunningRole {
   readonly port: number;
@@ -38,6 +47,10 @@ export async function startApi(
     janitor: sections.janitor,
     clock: sections.clock,
     ownership: sections.ownership,
+    services: sections.services,
+    processor: sections.processor,
+    policy: sections.policy,
+    forecast: sections.forecast,
   });
   const { clock, close: closeClock } = await clockFrom(config.clock);
   const stores = openStores(config, clock);
@@ -50,15 +63,29 @@ export async function startApi(
   const owned = config.ownership.OWNED_USERS;
   const dependencies = {
     ...stores,
+    ...openServices(config),
+    policy: config.policy,
     clock,
+    timer: systemTimer,
     log,
     owned,
     enqueue: queues.addRequest.bind(queues),
   };
+  const desk = new ForecastDesk({
+    ...dependencies,
+    ratePerS: config.forecast.FORECAST_RATE_PER_S,
+    shelf: new RedisForecastShelf(redis, KEY_PREFIX),
+  });
   const routes = [
     ...signalRoutes(dependencies),
     ...requestRoutes(dependencies),
-    ...quarantineRoutes({ ...stores, clock, log, owned, ensureEvent: queues.ensureEvent.bind(queues) }),
+    ...paymentRoutes(dependencies),
+    ...subscriptionRoutes(dependencies),
+    ...runRoutes({ ...dependencies, wake: queues.ensurePage.bind(queues) }),
+    ...forecastRoutes({ desk, ...dependencies }),
+    ...batchRoutes(dependencies),
+    ...freezeRoutes(dependencies),
+    ...quarantineRoutes({ ...dependencies, ensureEvent: queues.ensureEvent.bind(queues) }),
   ];
   const app = createApi({
     routes: routes.map((route) => withIdempotency(route, { keys: stores.idempotencyKeys, clock })),

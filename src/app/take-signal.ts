@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { owns } from '../domain/ownership.ts';
+import { requestIdOf } from '../domain/request-id.ts';
 import type { Signal } from '../domain/signals.ts';
 import { whyIgnored } from '../domain/signals.ts';
 import type { SubscriptionId } from '../domain/subscription.ts';
@@ -58,17 +58,14 @@ export async function takeSignal(
   };
 }
 
-function orderOf(
+const orderOf = (
   { kind, userId, signalId }: Signal,
   subscriptionId: SubscriptionId,
   by: string,
-): CollectionOrder {
-  const hash = createHash('sha256').update(JSON.stringify([userId, signalId, subscriptionId]));
-  return {
-    requestId: `${kind}.${hash.digest('hex').slice(0, 40)}`,
-    path: PATH_OF_SIGNAL[kind],
-    userId,
-    subscriptionId,
-    by,
-  };
-}
+): CollectionOrder => ({
+  requestId: requestIdOf(kind, userId, signalId, subscriptionId),
+  path: PATH_OF_SIGNAL[kind],
+  userId,
+  subscriptionId,
+  by,
+});

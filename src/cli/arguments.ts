@@ -3,8 +3,8 @@ import type { Instant } from '../domain/instant.ts';
 import { parseInstant } from '../domain/instant.ts';
 import type { CollectingProcess, RunProcess } from '../domain/runs.ts';
 import { COLLECTING_PROCESSES, RUN_PROCESSES, isCollecting } from '../domain/runs.ts';
-import type { UserId } from '../domain/subscription.ts';
 import type { FreezeTarget } from '../ports/freezes.ts';
+import { parseFreezeTarget } from '../ports/freezes.ts';
 
 /* What people type, checked. Each refusal says what is allowed; the parser names the argument. */
 
@@ -42,17 +42,9 @@ export function collectingProcess(text: string): CollectingProcess {
   throw new InvalidArgumentError(`${why}one of ${COLLECTING_PROCESSES.join(', ')}`);
 }
 
-const FREEZE_TARGETS: Readonly<Record<string, FreezeTarget>> = {
-  global: { scope: 'global' },
-  pinless: { scope: 'PINLESS' },
-  ach: { scope: 'ACH' },
-};
-
 export function freezeTarget(text: string): FreezeTarget {
-  const [, userId] = /^user:(\S+)$/.exec(text) ?? [];
-  if (userId !== undefined) return { scope: 'user', userId: userId as UserId };
-  const target = FREEZE_TARGETS[text];
-  if (target === undefined) throw new InvalidArgumentError('global, pinless, ach, or user:ID of one member');
+  const target = parseFreezeTarget(text);
+  if (target === null) throw new InvalidArgumentError('global, pinless, ach, or user:ID of one member');
   return target;
 }
 

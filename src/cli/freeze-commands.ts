@@ -5,6 +5,7 @@ import * as sections from '../config/sections.ts';
 import type { Instant } from '../domain/instant.ts';
 import { formatInstant } from '../domain/instant.ts';
 import type { FreezeOrder, FreezeTarget } from '../ports/freezes.ts';
+import { freezeTargetName } from '../ports/freezes.ts';
 import { freezeTarget, instant, nonEmpty } from './arguments.ts';
 import type { CliContext } from './context.ts';
 import { terminal } from './terminal.ts';
@@ -49,8 +50,8 @@ export function addFreezeCommands(program: Command, { environment, target: syste
       out.line(system);
       await withFreezes(environment, async ({ stores, clock }) => {
         const lifted = await stores.freezes.unfreeze(target, { who, at: clock.now() });
-        if (lifted) return out.line(`lifted: ${nameOf(target)} is not frozen any more`);
-        throw new Error(`${nameOf(target)} is not frozen; \`freezes\` lists what is`);
+        if (lifted) return out.line(`lifted: ${freezeTargetName(target)} is not frozen any more`);
+        throw new Error(`${freezeTargetName(target)} is not frozen; \`freezes\` lists what is`);
       });
     });
 
@@ -92,11 +93,8 @@ const ofWhom = (target: FreezeTarget): string => (target.scope === 'user' ? ` ${
 const untilText = (until: Instant | null): string =>
   until === null ? 'until somebody lifts it' : `until ${formatInstant(until)}`;
 
-const nameOf = (target: FreezeTarget): string =>
-  target.scope === 'user' ? `user:${target.userId}` : target.scope.toLowerCase();
-
 const row = ({ target, at, until, who, reason }: FreezeOrder, now: Instant): string[] => [
-  nameOf(target),
+  freezeTargetName(target),
   formatInstant(at),
   `${untilText(until)}${until !== null && until <= now ? ' (over)' : ''}`,
   who,

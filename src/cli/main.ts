@@ -7,6 +7,7 @@ import { instant, prefix, wholeNumber } from './arguments.ts';
 import { runAudit } from './audit-command.ts';
 import type { Diagnosis } from './doctor.ts';
 import { examine } from './doctor.ts';
+import { addBatchCommand } from './batch-command.ts';
 import { addForecastCommand } from './forecast-command.ts';
 import { addFreezeCommands } from './freeze-commands.ts';
 import { withLocalSystem } from './local-environment.ts';
@@ -71,6 +72,7 @@ program
 const context = { environment, target: target() };
 addRunCommand(program, context);
 addForecastCommand(program, context);
+addBatchCommand(program, context);
 addFreezeCommands(program, context);
 addAdoptCommand(program, context);
 addQuarantineCommands(program, context);

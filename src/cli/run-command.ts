@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 import { QueueSet } from '../../queues/queue-set.ts';
+import { NO_LOG } from '../adapters/logging/logger.ts';
 import { systemTimer } from '../adapters/system-timer.ts';
 import { compareWithForecast } from '../app/compare-forecast.ts';
-import { startRun } from '../app/run-collections.ts';
+import { orderRun } from '../app/order-run.ts';
 import { readConfig } from '../config/read-config.ts';
 import * as sections from '../config/sections.ts';
 import type { Instant } from '../domain/instant.ts';
-import { formatInstant, wholeSecond } from '../domain/instant.ts';
+import { formatInstant } from '../domain/instant.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { RunProcess } from '../domain/runs.ts';
 import { RUN_PROCESSES, isCollecting } from '../domain/runs.ts';
 import { VERDICTS } from '../domain/verdict.ts';
 import { runFigures } from '../figures/run-figures.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Run } from '../ports/runs.ts';
 import { instant, runProcess } from './arguments.ts';
 import type { CliContext } from './context.ts';
@@ -64,13 +64,10 @@ function run(
   });
   return withStores(config, async (opened) => {
     out.line(target);
-    const tick = tickOf(name, options, opened.clock);
-    const started = await startRun({ runs: opened.stores.runs, clock: opened.clock }, name, tick);
-    out.line(`run ${started.runId} is ${STATUS[started.status]}`);
     const redis = await reachRedis(config.redis.REDIS_URL);
     const queues = redis === null ? null : new QueueSet(redis, { failsFast: true });
     try {
-      if (started.status === 'running') await handOver(queues, started, out);
+      const started = await order(opened, queues, name, options, out);
       const last = options.wait ? await wait(opened, queues, started, out) : started;
       if (last === null) return INTERRUPTED;
       if (last.report !== null) showReport(last, out);
@@ -88,25 +85,35 @@ const STATUS: Record<Run['status'], string> = {
   stopped: colour('red', 'stopped'),
 };
 
-/** A run charges what is due; nothing can be due later than now. */
-function tickOf(name: RunProcess, { asOf }: RunOptions, clock: Clock): Instant {
-  const now = clock.now();
-  const tick = wholeSecond(asOf ?? now);
-  if (tick <= now) return tick;
+async function order(
+  { stores: { runs }, clock }: Opened,
+  queues: QueueSet | null,
+  name: RunProcess,
+  { asOf = null }: { readonly asOf?: Instant | null },
+  out: Terminal,
+): Promise<Run> {
+  const ordered = await orderRun({ runs, clock, log: NO_LOG, wake: waking(queues) }, name, asOf);
+  if ('ahead' in ordered) throw aheadOfClock(name, ordered.ahead);
+  out.line(`run ${ordered.run.runId} is ${STATUS[ordered.run.status]}`);
+  if (!ordered.handedOver) {
+    out.line(
+      `${colour('yellow', '!')} Redis does not answer. The run is stored; the scheduler takes it up when Redis is back`,
+    );
+  }
+  return ordered.run;
+}
+
+const waking = (queues: QueueSet | null) => async (run: Run) => {
+  const added = queues === null ? null : await soon(queues.ensurePage(run).then(() => true));
+  if (added === null) throw new Error('Redis does not answer');
+};
+
+function aheadOfClock(name: RunProcess, { tick, now }: { tick: Instant; now: Instant }): Error {
   const [at, is] = [formatInstant(tick), formatInstant(now)];
   const hint = isCollecting(name)
     ? `: \`forecast ${name} --as-of ${at}\` tells what a run would do then`
     : '';
-  throw new Error(`--as-of ${at} is ahead of the clock, which says ${is}${hint}`);
-}
-
-/** The run is stored: the job only wakes somebody up. */
-async function handOver(queues: QueueSet | null, started: Run, out: Terminal): Promise<void> {
-  const added = queues === null ? null : await soon(queues.ensurePage(started).then(() => true));
-  if (added !== null) return;
-  out.line(
-    `${colour('yellow', '!')} Redis does not answer. The run is stored; the scheduler takes it up when Redis is back`,
-  );
+  return new Error(`--as-of ${at} is ahead of the clock, which says ${is}${hint}`);
 }
 
 async function wait(

@@ -91,7 +91,7 @@ const leaveAsItIs = (obstacle: Obstacle): Decision =>
   obstacle.verdict === 'deferred' ? obstacle : skipped(obstacle.reason);
 
 /** A month of the pause is used up by each period that is skipped; without a number it lasts until the member resumes. */
-function afterPause({ pauseDurationMonths: months }: Subscription): PauseContinuation {
+export function afterPause({ pauseDurationMonths: months }: Subscription): PauseContinuation {
   if (months <= 0) return { status: 'PAUSED', monthsLeft: -1 };
   return months > 1 ? { status: 'PAUSED', monthsLeft: months - 1 } : { status: 'SCHEDULED' };
 }

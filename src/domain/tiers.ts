@@ -14,3 +14,9 @@ export function priceOf(tiers: Tiers, tierName: string, term: Term): Cents | nul
   const [tier = '', version = ''] = (tierName === '' ? BASE_TIER : tierName).split(':');
   return tiers[tier]?.[version]?.[term] ?? null;
 }
+
+/** As records write it. */
+export const tierNameOf = (tier: string, version: string): string => `${tier}:${version}`;
+
+/** What the house began with; whatever is better is measured against it. */
+export const basePrice = (tiers: Tiers, term: Term): Cents | null => priceOf(tiers, BASE_TIER, term);

@@ -5,6 +5,22 @@ import type { Rail, UserId } from '../domain/subscription.ts';
 export type FreezeTarget =
   { readonly scope: 'global' | Rail } | { readonly scope: 'user'; readonly userId: UserId };
 
+const TARGETS: Readonly<Record<string, FreezeTarget>> = {
+  global: { scope: 'global' },
+  pinless: { scope: 'PINLESS' },
+  ach: { scope: 'ACH' },
+};
+
+/** As people write it: `global`, `pinless`, `ach`, or `user:ID` of one member. Null for anything else. */
+export function parseFreezeTarget(text: string): FreezeTarget | null {
+  const [, userId] = /^user:(\S+)$/.exec(text) ?? [];
+  if (userId !== undefined) return { scope: 'user', userId: userId as UserId };
+  return Object.hasOwn(TARGETS, text) ? (TARGETS[text] ?? null) : null;
+}
+
+export const freezeTargetName = (target: FreezeTarget): string =>
+  target.scope === 'user' ? `user:${target.userId}` : target.scope.toLowerCase();
+
 export interface FreezeOrder {
   readonly target: FreezeTarget;
   readonly reason: string;

@@ -130,6 +130,8 @@ export interface Quarantine {
   /** Oldest first. */
   list(key: PageKey | null): Promise<QuarantinePage>;
   get(quarantineId: string): Promise<Quarantined | null>;
+  /** The membership events of one user, because of which automatic paths wait. Consistent. */
+  ofUser(userId: UserId): Promise<readonly Quarantined[]>;
   /** Back into the inbox, to be applied again, as the event that it is read as now. */
   release(item: Quarantined, event: InboxEvent, at: Instant): Promise<void>;
   /** Given up. Who and why stays on record. */

@@ -1,3 +1,5 @@
+import type { Instant } from '../domain/instant.ts';
+
 /**
  * Proof of holding a lock, handed to every state change. The change is refused by the store itself once the lock
  * belongs to somebody else: a worker that slept past its lease cannot write.
@@ -42,6 +44,19 @@ export interface LockClient {
   acquire(key: string, seen?: PastSighting): Promise<Acquisition>;
   /** Stops heartbeats and releases what is still held. */
   close(): Promise<void>;
+}
+
+/** Who holds a lock, as its row says. A dead holder's row says the same until somebody takes the lock over. */
+export interface LockHolder {
+  readonly ownerName: string;
+  /** Null where the row does not say. */
+  readonly since: Instant | null;
+}
+
+/** For people who want to know. Whoever works on a user acquires the lock instead. */
+export interface LockWatch {
+  /** Null: nobody holds it. */
+  holderOf(key: string): Promise<LockHolder | null>;
 }
 
 export const subscriptionLockKey = (userId: string): string => `subscription-billing:user_id:${userId}`;

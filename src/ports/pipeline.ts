@@ -43,6 +43,16 @@ export interface AttemptRecord extends Attempt {
   readonly resolution: Resolution | null;
 }
 
+/** All that is kept about the attempts on a record and the decisions about it. */
+export interface RecordStory {
+  readonly attempts: readonly AttemptRecord[];
+  /** The newest of each trigger, also those that are not the last word. */
+  readonly verdicts: readonly Verdict[];
+  readonly open: { readonly attempt: Attempt; readonly askedNextAt: Instant } | null;
+  /** Items that cannot be read. They do not hide the others. */
+  readonly unreadable: readonly Error[];
+}
+
 declare const opaque: unique symbol;
 
 /** What is known about a record's attempts, and which version of it that is. */
@@ -101,6 +111,8 @@ export interface PipelineStore {
   saveBlock(accountId: string, returnCode: string): Promise<void>;
   /** Every attempt on a record, also those of long ago. Consistent. */
   attemptsOn(subscriptionId: SubscriptionId): Promise<AttemptRecord[]>;
+  /** Everything that is known about a record's past. Consistent. */
+  storyOf(subscriptionId: SubscriptionId): Promise<RecordStory>;
   /** The records whose ACH entry waits for the bank's word. */
   readonly watches: AchWatches;
   readonly meters: AchMeters;

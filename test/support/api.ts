@@ -14,6 +14,14 @@ export const API_TOKENS = Object.entries(TOKENS)
   .map(([role, token]) => `${role}-name:${role}:${token}`)
   .join(',');
 
+/** For a server that is asked nothing which needs them: nobody listens there. */
+export const NO_SERVICES = {
+  USER_SERVICE_URL: 'http://127.0.0.1:9',
+  TXN_SERVICE_URL: 'http://127.0.0.1:9',
+  PAYMENTS_SERVICE_URL: 'http://127.0.0.1:9',
+  NOTIFICATIONS_URL: 'http://127.0.0.1:9',
+};
+
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;

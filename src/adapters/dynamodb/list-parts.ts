@@ -1,4 +1,6 @@
 import type { DynamoDBClient, QueryCommandInput } from '@aws-sdk/client-dynamodb';
+import { z } from 'zod';
+import { BadCursorError } from '../../errors.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import { partsOfList } from './item-codec.ts';
 import { queryPage } from './query.ts';
@@ -12,10 +14,23 @@ export async function pageOfParts(
   query: (part: string) => QueryCommandInput,
 ): Promise<{ items: RawItem[]; nextKey: PageKey | null }> {
   const parts = partsOfList(list);
-  const [index, start] = key === null ? [0, null] : (JSON.parse(key) as [number, PageKey | null]);
+  const { index, start } = key === null ? BEGINNING : placeIn(key);
   const { items, nextKey } = await queryPage(client, query(parts[index] ?? ''), start);
   if (nextKey !== null) return { items, nextKey: cursor(index, nextKey) };
   return { items, nextKey: index + 1 < parts.length ? cursor(index + 1, null) : null };
+}
+
+const BEGINNING = { index: 0, start: null };
+
+const place = z.tuple([z.int().nonnegative(), z.string().nullable()]);
+
+function placeIn(key: PageKey): { index: number; start: PageKey | null } {
+  try {
+    const [index, start] = place.parse(JSON.parse(key));
+    return { index, start: start as PageKey | null };
+  } catch (error) {
+    throw new BadCursorError('this is no cursor', { cause: error });
+  }
 }
 
 const cursor = (index: number, start: PageKey | null): PageKey => JSON.stringify([index, start]) as PageKey;

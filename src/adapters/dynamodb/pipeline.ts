@@ -20,6 +20,7 @@ import type {
   OpenAttemptPage,
   PipelineStore,
   RecordState,
+  RecordStory,
   Resolution,
   StateChange,
 } from '../../ports/pipeline.ts';
@@ -170,6 +171,25 @@ export class DynamoPipeline implements PipelineStore {
     return found.map((item) => items.attempt.read(item));
   }
 
+  async storyOf(subscriptionId: SubscriptionId): Promise<RecordStory> {
+    const found = await queryToTheEnd(this.options.client, {
+      TableName: this.options.table,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': { S: keys.state(subscriptionId).pk } },
+      ConsistentRead: true,
+    });
+    const unreadable: Error[] = [];
+    const kept = <T>(prefix: string, read: (item: RawItem) => T): T[] =>
+      found.filter(({ sk }) => sk?.S?.startsWith(prefix)).flatMap((item) => readable(read, item, unreadable));
+    const [state] = kept('STATE', items.state.read);
+    return {
+      attempts: kept('ATTEMPT#', items.attempt.read),
+      verdicts: kept('VERDICT#', items.verdict.read),
+      open: state === undefined ? null : this.openOf(state),
+      unreadable,
+    };
+  }
+
   /** Unfenced: it changes nothing but when to ask again, and only if nobody changed the state. */
   async askAgainLater(state: RecordState): Promise<void> {
     const before = contentOf(state);
@@ -258,6 +278,11 @@ export class DynamoPipeline implements PipelineStore {
     return { state: stateOf({ ...content, subscriptionId }), writes: [...writes, state] };
   }
 
+  private openOf(content: StateContent): RecordStory['open'] {
+    const due = this.dueOf(content);
+    return content.open === null || due === null ? null : { attempt: content.open, askedNextAt: due.at };
+  }
+
   private dueOf({ open, checks }: StateContent): Due | null {
     if (open === null) return null;
     const delays = this.options.checkDelaysMs;
@@ -275,6 +300,15 @@ export class DynamoPipeline implements PipelineStore {
       item: { Put: { TableName: this.options.table, Item: item, ...condition } },
       refused: () => new RecordChangedError(refusal),
     });
+  }
+}
+
+function readable<T>(read: (item: RawItem) => T, item: RawItem, unreadable: Error[]): T[] {
+  try {
+    return [read(item)];
+  } catch (error) {
+    unreadable.push(error as Error);
+    return [];
   }
 }
 

@@ -2,6 +2,8 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Instant } from '../../domain/instant.ts';
+import { compareInstants } from '../../domain/instant.ts';
+import type { UserId } from '../../domain/subscription.ts';
 import type {
   AppliedEvent,
   EventOutcome,
@@ -15,6 +17,7 @@ import type { PageKey } from '../../ports/subscriptions.ts';
 import type { BatchReader } from './batch-reader.ts';
 import { QUARANTINE_LIST, appliedPartition, inboxItems, inboxKeys, sortableSequence } from './inbox-items.ts';
 import { InboxWrites } from './inbox-writes.ts';
+import { keys } from './pipeline-items.ts';
 import { queryPage, queryToTheEnd } from './query.ts';
 import type { DynamoWrite, Transactor } from './transaction.ts';
 
@@ -78,6 +81,16 @@ export class DynamoQuarantine implements Quarantine {
       }),
     );
     return Item === undefined ? null : inboxItems.quarantined.read(Item);
+  }
+
+  async ofUser(userId: UserId): Promise<readonly Quarantined[]> {
+    const { reader } = this.options;
+    const [marks] = await reader.get([keys.quarantined(userId)]);
+    const found = await reader.get((marks?.['ids']?.SS ?? []).map((id) => inboxKeys.quarantine(id)));
+    return found
+      .map((item) => inboxItems.quarantined.read(item))
+      .filter((held) => held !== null)
+      .sort((a, b) => compareInstants(a.at, b.at));
   }
 
   async release(item: Quarantined, event: InboxEvent, at: Instant): Promise<void> {

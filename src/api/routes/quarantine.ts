@@ -7,7 +7,7 @@ import { quarantinedFigures } from '../../figures/quarantine-figures.ts';
 import type { AppliedEvent, InboxEvent } from '../../ports/inbox.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import { formatInstant } from '../../domain/instant.ts';
-import { name, reason, timeText } from '../fields.ts';
+import { cursor, name, reason, timeText } from '../fields.ts';
 import { Problem, userBusy } from '../problems.ts';
 import type { Answer, Route } from '../route.ts';
 import { route } from '../route.ts';
@@ -43,7 +43,7 @@ export const quarantineRoutes = (dependencies: QuarantineRouteDependencies): Rou
     tag: 'Operations',
     summary: 'Events that could not be read or applied, oldest first',
     role: 'viewer',
-    query: z.strictObject({ after: z.string().min(1).max(2_000).optional() }),
+    query: z.strictObject({ after: cursor.optional() }),
     answers: {
       200: z.strictObject({
         quarantined: z.array(quarantined),

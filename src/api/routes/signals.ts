@@ -4,7 +4,7 @@ import { takeSignal } from '../../app/take-signal.ts';
 import type { Signal } from '../../domain/signals.ts';
 import type { Caller } from '../../ports/caller.ts';
 import { amount, date, name, time, userId } from '../fields.ts';
-import { requestUrl } from '../request-view.ts';
+import { acceptedRequest, viewOfAccepted } from '../request-view.ts';
 import type { Answer, Route } from '../route.ts';
 import { route } from '../route.ts';
 
@@ -40,9 +40,7 @@ const taken = z.discriminatedUnion('status', [
     status: z.literal('accepted'),
     signal_id: z.string(),
     counts_as: z.string().meta({ description: 'The signal that came first, where several came at once' }),
-    requests: z.array(
-      z.strictObject({ job_id: z.string(), subscription_id: z.string(), status_url: z.string() }),
-    ),
+    requests: z.array(acceptedRequest),
   }),
 ]);
 
@@ -95,10 +93,6 @@ async function take(dependencies: SignalDependencies, caller: Caller, signal: Si
     dependencies.log.info({ signalId: signal_id, kind, reason: result.ignored }, 'a signal was ignored');
     return { status: 202, body: { status: 'ignored', signal_id, reason: result.ignored } };
   }
-  const requests = result.requests.map((request) => ({
-    job_id: request.requestId,
-    subscription_id: request.subscriptionId,
-    status_url: requestUrl(request),
-  }));
+  const requests = result.requests.map(viewOfAccepted);
   return { status: 202, body: { status: 'accepted', signal_id, counts_as: result.countsAs, requests } };
 }

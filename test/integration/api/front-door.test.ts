@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../../src/api/problems.ts';
 import type { ApiClient } from '../../support/api.ts';
-import { API_TOKENS, TOKENS, api } from '../../support/api.ts';
+import { API_TOKENS, NO_SERVICES, TOKENS, api } from '../../support/api.ts';
 import { billingStore } from '../../support/billing-store.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { eventually } from '../../support/processes.ts';
@@ -26,6 +26,7 @@ beforeAll(async () => {
     HISTORY_TABLE: tables.history,
     LOCKS_TABLE: tables.locks,
     PIPELINE_TABLE: tables.pipeline,
+    ...NO_SERVICES,
     API_RATE_PER_MINUTE: '100000',
   };
   const note = (fields: object, message: string): void => void lines.push({ fields, message });

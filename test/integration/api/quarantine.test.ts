@@ -3,7 +3,7 @@ import { connectRedis } from '../../../queues/connection.ts';
 import { QueueSet } from '../../../queues/queue-set.ts';
 import type { UserId } from '../../../src/domain/subscription.ts';
 import type { ApiClient, CallOptions } from '../../support/api.ts';
-import { api } from '../../support/api.ts';
+import { NO_SERVICES, api } from '../../support/api.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
 import type { InboxDesk } from '../../support/inbox-desk.ts';
@@ -30,6 +30,7 @@ beforeAll(async () => {
     HISTORY_TABLE: store.tables.history,
     LOCKS_TABLE: store.tables.locks,
     PIPELINE_TABLE: store.tables.pipeline,
+    ...NO_SERVICES,
   });
   await eventually('the API has reached Redis', async () => {
     const { body } = await client.call('GET', '/health/ready', { as: null });

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { BatchDependencies } from '../../app/order-batch.ts';
+import { orderBatch } from '../../app/order-batch.ts';
+import { requestIdOf } from '../../domain/request-id.ts';
+import { subscriptionId } from '../fields.ts';
+import { acceptedRequest, viewOfAccepted } from '../request-view.ts';
+import type { Route } from '../route.ts';
+import { route } from '../route.ts';
+
+/** What fits into a body and is answered in reasonable time. */
+const MOST = 1_000;
+
+export const batchRoutes = (dependencies: BatchDependencies): Route[] => [
+  route({
+    method: 'post',
+    path: '/ops/batch',
+    tag: 'Operations',
+    summary: 'Collect a list of records',
+    description:
+      'Each record is considered once, by the rules of a batch, whatever its date. All requests are stored before the answer.',
+    role: 'operator',
+    movesMoney: true,
+    body: z.strictObject({
+      subscription_ids: z.array(subscriptionId).min(1, 'at least one id').max(MOST, `at most ${MOST} ids`),
+    }),
+    answers: {
+      202: z.strictObject({
+        batch_id: z.string(),
+        requests: z.array(acceptedRequest),
+        unknown: z.array(z.string()).meta({ description: 'Ids that no record has' }),
+      }),
+    },
+    problems: ['body-too-large'],
+    async handle({ body }, { caller, key }) {
+      const batchId = key === null ? `batch.${randomUUID()}` : requestIdOf('batch', caller.name, key);
+      const by = caller.name;
+      const { accepted, unknown } = await orderBatch(dependencies, { batchId, by }, body.subscription_ids);
+      return { status: 202, body: { batch_id: batchId, requests: accepted.map(viewOfAccepted), unknown } };
+    },
+  }),
+];

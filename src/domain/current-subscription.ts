@@ -1,0 +1,53 @@
+import type { Instant } from './instant.ts';
+import { compareInstants } from './instant.ts';
+import type { Cents } from './money.ts';
+import { ZERO, addMoney } from './money.ts';
+import type { Subscription } from './subscription.ts';
+import { PENDING_CANCELLATION } from './subscription.ts';
+
+/**
+ * `active`: a further period will be billed. `ending`: the member has cancelled, and the next period will not be billed.
+ * `paused`: the next period is skipped. `ended`: there is no further period.
+ */
+export const MEMBERSHIPS = ['active', 'ending', 'paused', 'ended'] as const;
+export type Membership = (typeof MEMBERSHIPS)[number];
+
+/** Where a member stands, as far as the billing records tell. */
+export interface CurrentSubscription<S extends Subscription> {
+  readonly membership: Membership;
+  /** The newest period whose day has come; before the first one has, that one. */
+  readonly record: S;
+  /** What will be charged next, which may be overdue. Null while paused, ending or ended. */
+  readonly nextBilling: S | null;
+  /** Periods that were tried in vain, and what they come to. */
+  readonly owed: readonly S[];
+  readonly owedAmount: Cents;
+}
+
+/** Null for somebody who never had a subscription. */
+export function currentSubscription<S extends Subscription>(
+  partition: readonly S[],
+  now: Instant,
+): CurrentSubscription<S> | null {
+  const records = [...partition].sort((a, b) => compareInstants(a.billingDate, b.billingDate));
+  const record = records.findLast(({ billingDate }) => billingDate <= now) ?? records[0];
+  if (record === undefined) return null;
+  const next = records.find(
+    ({ billingStatus }) => billingStatus === 'SCHEDULED' || billingStatus === 'PAUSED',
+  );
+  const membership = membershipOf(next);
+  const owed = records.filter(({ billingStatus }) => billingStatus === 'ERROR');
+  return {
+    membership,
+    record,
+    nextBilling: membership === 'active' ? (next ?? null) : null,
+    owed,
+    owedAmount: owed.reduce((sum, { billingAmount }) => addMoney(sum, billingAmount), ZERO),
+  };
+}
+
+function membershipOf(next: Subscription | undefined): Membership {
+  if (next === undefined) return 'ended';
+  if (next.updatedEvent === PENDING_CANCELLATION) return 'ending';
+  return next.billingStatus === 'PAUSED' ? 'paused' : 'active';
+}

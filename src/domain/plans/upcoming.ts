@@ -1,0 +1,36 @@
+import { compareInstants } from '../instant.ts';
+import type { Instant } from '../instant.ts';
+import { plusMs, wholeSecond } from '../instant.ts';
+import { billingInstant } from '../billing-dates.ts';
+import { dateOf } from '../calendar-date.ts';
+import type { Subscription } from '../subscription.ts';
+import { PENDING_CANCELLATION } from '../subscription.ts';
+
+const SECOND_MS = 1_000;
+
+export const isLeaving = ({ updatedEvent }: Subscription): boolean => updatedEvent === PENDING_CANCELLATION;
+
+/** A period that is still to be billed, or to be skipped. */
+export const isToCome = ({ billingStatus }: Subscription): boolean =>
+  billingStatus === 'SCHEDULED' || billingStatus === 'PAUSED';
+
+/**
+ * The period whose price can still be changed: the soonest that nobody has been asked to pay. One that the member has
+ * cancelled will not be billed, so it has no price to change.
+ */
+export function upcomingPeriod<S extends Subscription>(partition: readonly S[]): S | null {
+  const candidates = partition.filter(isRepriceable);
+  return candidates.sort((a, b) => compareInstants(a.billingDate, b.billingDate))[0] ?? null;
+}
+
+export const isRepriceable = (record: Subscription): boolean =>
+  record.billingStatus === 'SCHEDULED' && record.initialRunDate === null && !isLeaving(record);
+
+/**
+ * The date of a record that is no period of the chain but a payment of its own (a reactivation, a proration): the second
+ * at which it was asked for. The billing hour itself is left to the periods, whose dates are read off it.
+ */
+export function dateOfItsOwn(now: Instant): Instant {
+  const second = wholeSecond(now);
+  return second === billingInstant(dateOf(now)) ? plusMs(second, SECOND_MS) : second;
+}

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../../src/embedded/free-port.ts';
+import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
+import type { ApiClient, Reply } from '../../support/api.ts';
+import { api } from '../../support/api.ts';
+import { debitsOf } from '../../support/debits.ts';
+import type { Pipeline } from '../../support/pipeline.ts';
+import { pipeline } from '../../support/pipeline.ts';
+import { eventually } from '../../support/processes.ts';
+
+let system: Pipeline;
+let client: ApiClient;
+
+beforeAll(async () => {
+  system = await pipeline();
+  [client] = await Promise.all([api(system.environment), system.worker()]);
+});
+afterAll(async () => {
+  await client.close();
+  await system.close();
+});
+
+const post = (path: string, body: unknown, headers = {}): Promise<Reply> =>
+  client.call('POST', path, { body, headers });
+const get = async (path: string): Promise<Record<string, unknown>> => {
+  const { status, body } = await client.call('GET', path, { as: 'viewer' });
+  expect(status).toBe(200);
+  return body as Record<string, unknown>;
+};
+const refusedField = (reply: Reply): unknown => {
+  expect(reply.status).toBe(400);
+  return (reply.body as { errors: { field: string }[] }).errors[0]!.field;
+};
+
+describe('a run', () => {
+  it('is foretold, started once, watched, and reported with every record', async () => {
+    await system.members(4);
+    const [poor] = await system.members(1, { balance: { amount: '0.00' } });
+    const as_of = '2026-11-16T08:00:00Z';
+    const foretold = await post('/ops/forecast', { process: 'scheduled', as_of });
+    expect(foretold).toMatchObject({ status: 200, body: { run: 'scheduled-20261116T080000Z', records: 5 } });
+
+    const [first, second] = await Promise.all([
+      post('/ops/runs', { process: 'scheduled', as_of }),
+      post('/ops/runs', { process: 'scheduled', as_of }),
+    ]);
+    expect(first).toMatchObject({
+      status: 202,
+      body: { run_id: 'scheduled-20261116T080000Z', process: 'scheduled', status: 'running' },
+    });
+    expect((second.body as { run_id: string }).run_id).toBe('scheduled-20261116T080000Z');
+
+    const url = '/ops/runs/scheduled-20261116T080000Z';
+    const report = await eventually(
+      'the run is over',
+      async () => {
+        const found = await get(url);
+        return found['status'] === 'complete' && found;
+      },
+      60_000,
+    );
+    expect(report).toMatchObject({
+      records: 5,
+      by_verdict: { collected: { count: 4 } },
+      forecast: { records: 5 },
+      differences: [],
+    });
+    const { verdicts, next } = (await verdictsOf(url)) as {
+      verdicts: { user_id: string; verdict: string }[];
+      next: null;
+    };
+    expect(next).toBeNull();
+    expect(verdicts).toHaveLength(5);
+    expect(verdicts.find(({ user_id: id }) => id === poor!.userId)!.verdict).not.toBe('collected');
+    const { runs } = (await get('/ops/runs?limit=1')) as { runs: { run_id: string }[] };
+    expect(runs.map(({ run_id: id }) => id)).toEqual(['scheduled-20261116T080000Z']);
+  }, 90_000);
+
+  it('is refused ahead of the clock, by an unknown name, and not found by another id', async () => {
+    expect(
+      refusedField(await post('/ops/runs', { process: 'scheduled', as_of: '2026-11-16T08:00:01Z' })),
+    ).toBe('as_of');
+    expect(refusedField(await post('/ops/runs', { process: 'nothing' }))).toBe('process');
+    expect(refusedField(await post('/ops/runs', {}))).toBe('process');
+    expect(refusedField(await client.call('GET', '/ops/runs/nothing'))).toBe('run_id');
+    expect(refusedField(await client.call('GET', '/ops/runs?limit=0'))).toBe('limit');
+    expect(await client.call('GET', '/ops/runs/retry-20200101T000000Z')).toMatchObject({ status: 404 });
+    expect(await client.call('GET', '/ops/runs/retry-20200101T000000Z/verdicts')).toMatchObject({
+      status: 404,
+    });
+  });
+
+  it('is stored although Redis is away', async () => {
+    const cutOff = await api({ ...system.environment, REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
+    const body = { process: 'stale', as_of: '2026-11-16T07:00:00Z' };
+    expect(await cutOff.call('POST', '/ops/runs', { body })).toMatchObject({
+      status: 202,
+      body: { handed_over: false },
+    });
+    await cutOff.close();
+    expect(await get('/ops/runs/stale-20261116T070000Z')).toMatchObject({ status: 'running' });
+  });
+
+  it('of notices is no forecast', async () => {
+    expect(refusedField(await post('/ops/forecast', { process: 'notify' }))).toBe('process');
+  });
+});
+
+/** All of them, over as many pages as there are. */
+async function verdictsOf(url: string): Promise<unknown> {
+  const all: unknown[] = [];
+  let next: string | null = null;
+  do {
+    const page = (await get(
+      `${url}/verdicts${next === null ? '' : `?after=${encodeURIComponent(next)}`}`,
+    )) as {
+      verdicts: unknown[];
+      next: string | null;
+    };
+    all.push(...page.verdicts);
+    next = page.next;
+  } while (next !== null);
+  return { verdicts: all, next };
+}
+
+describe('a batch', () => {
+  const order = (records: readonly StoredSubscription[], more: readonly string[] = [], key?: string) =>
+    post(
+      '/ops/batch',
+      { subscription_ids: [...records.map(({ subscriptionId }) => subscriptionId), ...more] },
+      key === undefined ? {} : { 'idempotency-key': key },
+    );
+
+  it('is collected record by record, and names the ids that nobody has', async () => {
+    const records = await system.members(3, {}, { billingStatus: 'ERROR' });
+    const reply = await order(records, ['no-such-record', records[0]!.subscriptionId]);
+    const { requests, unknown } = reply.body as { requests: { status_url: string }[]; unknown: string[] };
+    expect(reply.status).toBe(202);
+    expect(requests).toHaveLength(3);
+    expect(unknown).toEqual(['no-such-record']);
+    for (const { status_url: url } of requests) {
+      await eventually('it is collected', async () => (await get(url))['outcome'] === 'collected');
+    }
+    expect(await debitsOf(system.here, records)).toEqual([1, 1, 1]);
+  }, 60_000);
+
+  it('ordered again under its key is the same; with other ids it is refused', async () => {
+    const records = await system.members(2, {}, { billingStatus: 'ERROR' });
+    const key = randomUUID();
+    const [first, second] = await Promise.all([order(records, [], key), order(records, [], key)]);
+    const third = await order(records, [], key);
+    expect(second.body).toEqual(first.body);
+    expect(third.body).toEqual(first.body);
+    expect(third.headers.get('idempotency-replayed')).toBe('true');
+    expect(await order(records.slice(1), [], key)).toMatchObject({
+      status: 409,
+      body: { code: 'idempotency-conflict' },
+    });
+    await eventually('all are collected', async () =>
+      (await debitsOf(system.here, records)).every((count) => count === 1),
+    );
+  }, 60_000);
+
+  it('that cannot be one uses no key up', async () => {
+    const records = await system.members(1, {}, { billingStatus: 'ERROR' });
+    const key = randomUUID();
+    const refused = await post('/ops/batch', { subscription_ids: [] }, { 'idempotency-key': key });
+    expect(refusedField(refused)).toBe('subscription_ids');
+    expect((await order(records, [], key)).status).toBe(202);
+    const long = await post(
+      '/ops/batch',
+      { subscription_ids: ['x'] },
+      { 'idempotency-key': 'x'.repeat(201) },
+    );
+    expect(refusedField(long)).toBe('Idempotency-Key');
+  });
+});
+
+describe('a freeze', () => {
+  it('is ordered with a reason and an end, listed, and lifted once', async () => {
+    const body = { target: 'ach', reason: 'too many returns', until: '2026-11-17T00:00:00Z' };
+    expect(await post('/ops/freezes', body)).toMatchObject({
+      status: 201,
+      body: { ...body, who: 'operator-name', at: '2026-11-16T08:00:00Z' },
+    });
+    expect(await get('/ops/freezes')).toMatchObject({ freezes: [{ target: 'ach' }] });
+    expect(await client.call('DELETE', '/ops/freezes/ach')).toMatchObject({ status: 200 });
+    expect(await client.call('DELETE', '/ops/freezes/ach')).toMatchObject({ status: 404 });
+    expect(await get('/ops/freezes')).toEqual({ freezes: [] });
+  });
+
+  it('of a member holds for what is asked afterwards', async () => {
+    const [record] = await system.members(1, {}, { billingStatus: 'ERROR' });
+    const target = `user:${record!.userId}`;
+    expect((await post('/ops/freezes', { target, reason: 'a dispute' })).status).toBe(201);
+    const reply = await post('/ops/batch', { subscription_ids: [record!.subscriptionId] });
+    const [{ status_url: url }] = (reply.body as { requests: [{ status_url: string }] }).requests;
+    await eventually('it is answered', async () => (await get(url))['status'] === 'done');
+    expect(await get(url)).toMatchObject({ outcome: 'deferred' });
+    expect(await debitsOf(system.here, [record!])).toEqual([0]);
+    expect((await client.call('DELETE', `/ops/freezes/${encodeURIComponent(target)}`)).status).toBe(200);
+  }, 60_000);
+
+  it.each([
+    [{ target: 'everything', reason: 'x' }, 'target'],
+    [{ target: 'ach' }, 'reason'],
+    [{ target: 'ach', reason: 'x', until: '2026-11-16T08:00:00Z' }, 'until'],
+    [{ target: 'ach', reason: 'x', until: 'tomorrow' }, 'until'],
+  ])('is refused for %j', async (body, field) => {
+    expect(refusedField(await post('/ops/freezes', body))).toBe(field);
+  });
+});
