@@ -1,15 +1,33 @@
 import { defineConfig } from 'vitest/config';
 
+const both = {
+  setupFiles: ['test/support/property-seed.ts'],
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+};
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: ['test/support/property-seed.ts'],
     pool: 'forks',
     // Most tests wait for servers and leases most of the time; by default two cores would run one file at a time.
     maxWorkers: 3,
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          ...both,
+          name: 'parts',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/unit/**'],
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        // Pure, or nearly so: they need no servers, and share a process, so that what they import is loaded once.
+        test: { ...both, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false },
+      },
+    ],
   },
 });

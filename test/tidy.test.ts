@@ -6,6 +6,7 @@ import type { ICruiseOptions, ICruiseResult } from 'dependency-cruiser';
 import { cruise } from 'dependency-cruiser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { QUEUE_NAMES } from '../queues/queue-names.ts';
+import { createMetrics } from '../src/adapters/metrics/prometheus.ts';
 import { PROBLEMS } from '../src/api/problems.ts';
 import { temporaryFolder } from './support/stack.ts';
 
@@ -160,6 +161,12 @@ describe('documents', () => {
     const documented = [...read('docs/errors.md').matchAll(/^\| (\d{3}) +\| `([a-z-]+)` +\|/gm)];
     const problems = Object.entries(PROBLEMS).map(([code, { status }]) => [String(status), code]);
     expect(documented.map(([, status, code]) => [status, code]).sort()).toEqual(problems.sort());
+  });
+
+  it('docs/metrics.md has every metric, and no other', async () => {
+    const registered = [...(await createMetrics().text()).matchAll(/^# TYPE (collections_\w+) /gm)];
+    const documented = [...read('docs/metrics.md').matchAll(/^\| `(collections_\w+)` +\|/gm)];
+    expect(documented.map(([, name]) => name).sort()).toEqual(registered.map(([, name]) => name).sort());
   });
 
   it('docs/dependencies.md gives a reason for every package', () => {

@@ -1,13 +1,14 @@
-import { Worker } from 'bullmq';
+import { DelayedError, RateLimitError, WaitingError, Worker } from 'bullmq';
 import type { Job } from 'bullmq';
 import { KEY_PREFIX } from '../queues/connection.ts';
 import { backoffMs } from '../queues/options.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
+import type { JobEnd, Metrics } from '../src/ports/metrics.ts';
 import type { WorkerContext } from './context.ts';
 import type { Registration } from './registry.ts';
 
 export interface PoolOptions {
-  readonly context: Pick<WorkerContext, 'redis' | 'queues' | 'log'>;
+  readonly context: Pick<WorkerContext, 'redis' | 'queues' | 'log' | 'metrics'>;
   readonly registrations: readonly Registration[];
   /** After so long without a sign of its worker a job is given to another. */
   readonly stallMs: number;
@@ -37,7 +38,7 @@ export class WorkerPool {
       const log = context.log.child({ queue });
       const worker = new Worker(
         queue,
-        (job: Job, token = '') => this.track(processor({ job, token, queue })),
+        (job: Job, token = '') => this.track(timed(context.metrics, queue, processor({ job, token, queue }))),
         {
           connection: context.redis,
           prefix: KEY_PREFIX,
@@ -86,3 +87,20 @@ export class WorkerPool {
     return work;
   }
 }
+
+async function timed<T>(metrics: Metrics, queue: string, work: Promise<T>): Promise<T> {
+  const startedMs = systemTimer.elapsedMs();
+  const tell = (end: JobEnd): void => metrics.job(queue, end, (systemTimer.elapsedMs() - startedMs) / 1_000);
+  try {
+    const result = await work;
+    tell('done');
+    return result;
+  } catch (error) {
+    tell(isPutOff(error) ? 'put-off' : 'failed');
+    throw error;
+  }
+}
+
+/** What BullMQ wants thrown by who has given the job back. */
+const isPutOff = (error: unknown): boolean =>
+  [DelayedError, RateLimitError, WaitingError].some((kind) => error instanceof kind);

@@ -3,6 +3,7 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } 
 import express from 'express';
 import helmet from 'helmet';
 import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { ApiToken, Caller } from '../ports/caller.ts';
 import { callerOf, mayActAs } from './caller.ts';
 import { docsPage } from './docs-page.ts';
@@ -18,7 +19,7 @@ export interface ApiOptions {
   readonly health: Health;
   /** Asked after the caller is known and before anything is read. */
   readonly rateLimit: RequestHandler;
-  readonly metrics: { readonly contentType: string; text(): Promise<string> };
+  readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'httpRequest'>;
   readonly log: Log;
 }
 
@@ -34,7 +35,7 @@ export function createApi({ routes, tokens, health, rateLimit, metrics, log }: A
   app.disable('x-powered-by');
   // `?a[b]=c` would arrive as an object: queries here are plain names and texts.
   app.set('query parser', 'simple');
-  app.use(named, accessLog(log), helmet(OVER_HTTP));
+  app.use(named, accessLog(log, metrics), helmet(OVER_HTTP));
   app.get('/health/live', (_request, response) => void response.json({ status: 'live' }));
   app.get('/health/ready', async (_request, response) => {
     const { isReady, ...report } = await health();
@@ -71,7 +72,7 @@ const named: RequestHandler = (request, response, next) => {
 };
 
 /** The path as the route writes it, never as it came: anything may stand in there. */
-function accessLog(log: Log): RequestHandler {
+function accessLog(log: Log, metrics: Pick<Metrics, 'httpRequest'>): RequestHandler {
   return (request, response, next) => {
     const startedMs = performance.now();
     response.on('close', () => {
@@ -80,6 +81,7 @@ function accessLog(log: Log): RequestHandler {
       const { statusCode: status, writableFinished } = response;
       const fields = { requestId, caller: caller?.name, method: request.method, route: path, status, ms };
       log.info(writableFinished ? fields : { ...fields, cutOff: true }, 'request');
+      metrics.httpRequest({ method: request.method, route: path ?? 'none', status }, ms / 1_000);
     });
     next();
   };

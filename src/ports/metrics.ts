@@ -22,6 +22,16 @@ export type Fates = Readonly<Record<EventStream, RecordFate> & Record<'billing',
 /** As what a record was considered: for a collection, or for a notice about it. */
 export type ConsideredAs = Path | 'NOTICE';
 
+/** `put-off`: nothing went wrong, it comes again later. */
+export type JobEnd = 'done' | 'put-off' | 'failed';
+
+export interface HttpRequestEnd {
+  readonly method: string;
+  /** As the route is written, never as the request came: anything may stand in there. */
+  readonly route: string;
+  readonly status: number;
+}
+
 export interface QueueDepth {
   readonly queue: string;
   /** BullMQ's word: `waiting`, `active`, `delayed`, `failed`. */
@@ -33,6 +43,9 @@ export interface QueueDepth {
 export interface Metrics {
   verdict(path: ConsideredAs, verdict: VerdictName, reason: string): void;
   attempt(rail: Rail, result: AttemptResult): void;
+  /** One go at a job. */
+  job(queue: string, end: JobEnd, seconds: number): void;
+  httpRequest(request: HttpRequestEnd, seconds: number): void;
   /** Somebody else held the user's lock: the work was put off. */
   lockBusy(path: Path): void;
   processorBreaker(state: 'open' | 'closed'): void;

@@ -28,10 +28,10 @@ beforeAll(async () => {
   const first = npmStart('--once');
   expect([await first.ended, first.output()]).toEqual([
     0,
-    expect.stringContaining('seeded 500 demo members'),
+    expect.stringContaining('seeded 200 demo members'),
   ]);
   // Everything that was due has been collected, before anybody had to ask for it.
-  expect(first.output()).toMatch(/scheduled │ 4\d\d/);
+  expect(first.output()).toMatch(/scheduled │ 1\d\d/);
   expect(first.output()).toMatch(/checked \d+ records, \d+ attempts, \d+ debits: no violation/);
   expect(processesUnder(folder.path)).toEqual([]);
 }, 240_000);
@@ -52,7 +52,14 @@ afterEach(async () => {
 
 /** In a process group of its own, as a shell starts a command: Ctrl-C goes to all of the group. */
 function run(file: string, args: string[], cwd = root): Running {
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DATA_DIR: join(folder.path, 'data') };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    DATA_DIR: join(folder.path, 'data'),
+    // Never the ports that somebody's own `npm start` uses.
+    PORT: '0',
+    DASHBOARD_PORT: '0',
+  };
   const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -80,7 +87,7 @@ async function knownMembers(): Promise<number> {
   const file = join(folder.path, 'data/environment.json');
   const { PAYMENTS_SERVICE_URL: bank } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
   const answers = await Promise.all(
-    ['000001', '000250', '000500'].map((n) => fetch(`${bank}/users/demo-${n}`)),
+    ['000001', '000100', '000200'].map((n) => fetch(`${bank}/users/demo-${n}`)),
   );
   return answers.filter(({ ok }) => ok).length;
 }
@@ -138,9 +145,10 @@ describe('npm start', () => {
     expect(await second.ended).toBe(0);
   }, 180_000);
 
+  // What is built is there already: npm need not look again each time.
   it('under npm, where one Ctrl-C arrives twice, still ends in order', async () => {
     hasLived();
-    const first = run('npm', ['start']);
+    const first = run('npm', ['start', '--ignore-scripts']);
     await isUp(first);
     process.kill(-first.child.pid!, 'SIGINT');
     await first.ended;
@@ -152,12 +160,10 @@ describe('npm start', () => {
     'ends when npm itself gets %s',
     async (signal) => {
       hasLived();
-      const first = run('npm', ['start']);
+      const first = run('npm', ['start', '--ignore-scripts']);
       await isUp(first);
       first.child.kill(signal);
       await eventually('everything is gone', () => processesUnder(folder.path).length === 0);
-      const second = npmStart('--once');
-      expect(await second.ended).toBe(0);
     },
     180_000,
   );

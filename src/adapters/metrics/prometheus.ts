@@ -9,6 +9,11 @@ const MS_PER_SECOND = 1_000;
 /** A run takes seconds on a laptop and hours over millions of members. */
 const RUN_SECONDS = [1, 5, 15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400];
 
+/** From a no-op to a charge that is sent three times and waited for. */
+const JOB_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30];
+/** From a look at one item to somebody who waits for a payment. */
+const HTTP_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.3, 1, 3, 10, 30];
+
 /** One process's metrics, in a registry of their own: a process that runs several roles hands the same one to all. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -24,6 +29,20 @@ export function createMetrics(): Metrics {
     name: 'collections_attempts_total',
     help: 'Charges sent to the processor, by its answer',
     labelNames: ['rail', 'result'],
+    registers,
+  });
+  const jobs = new Histogram({
+    name: 'collections_job_duration_seconds',
+    help: 'Goes at jobs, by how they ended',
+    labelNames: ['queue', 'end'],
+    buckets: JOB_SECONDS,
+    registers,
+  });
+  const httpRequests = new Histogram({
+    name: 'collections_http_request_duration_seconds',
+    help: 'Requests that were answered, by route and status',
+    labelNames: ['method', 'route', 'status'],
+    buckets: HTTP_SECONDS,
     registers,
   });
   const lockBusy = new Counter({
@@ -80,6 +99,9 @@ export function createMetrics(): Metrics {
   return {
     verdict: (path, verdict, reason) => verdicts.inc({ path, verdict, reason: reasons.label(reason) }),
     attempt: (rail, result) => attempts.inc({ rail, result }),
+    job: (queue, end, seconds) => jobs.observe({ queue, end }, seconds),
+    httpRequest: ({ method, route, status }, seconds) =>
+      httpRequests.observe({ method, route, status }, seconds),
     lockBusy: (path) => lockBusy.inc({ path }),
     processorBreaker: (state) => breaker.set(state === 'open' ? 1 : 0),
     runStopped: (process) => runsStopped.inc({ process }),

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { alsoToDatadog } from '../../../src/adapters/metrics/dogstatsd.ts';
 import { createMetrics } from '../../../src/adapters/metrics/prometheus.ts';
+import { eventually } from '../../support/processes.ts';
 import type { Metrics } from '../../../src/ports/metrics.ts';
 
 let agent: ReturnType<typeof createSocket>;
@@ -20,6 +21,19 @@ beforeEach(async () => {
 afterEach(() => agent.close());
 
 describe('metrics that go to Datadog as well', () => {
+  it('tell of verdicts, charges and jobs with what they were about', async () => {
+    metrics.verdict('INITIAL', 'collected', 'PINLESS');
+    metrics.attempt('ACH', 'ACHSENT');
+    metrics.job('janitor', 'done', 0.25);
+    await eventually('all have arrived', () => heard.length === 3);
+    expect(heard.sort()).toEqual([
+      'collections.attempts:1|c|#rail:ACH,result:ACHSENT',
+      'collections.job.duration_ms:250|d|#queue:janitor,end:done',
+      'collections.verdicts:1|c|#path:INITIAL,verdict:collected',
+    ]);
+    expect(await metrics.text()).toContain('collections_attempts_total{rail="ACH",result="ACHSENT"} 1');
+  });
+
   it('tell of each membership that was cancelled, and of nothing else', async () => {
     metrics.membershipApplied('SUB_PAUSED', 'changed', 'paused');
     metrics.membershipApplied('CANCEL', 'no-op', 'user-missing');
