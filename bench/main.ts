@@ -10,6 +10,7 @@ import type { Figure, Measured } from './figures.ts';
 import { FIGURES, aimText, outcomeOf, rounded } from './figures.ts';
 import { Ground } from './ground.ts';
 import { measureGrowth } from './growth.ts';
+import { measurePay } from './pay.ts';
 import { measureRequests } from './requests.ts';
 import { measureThroughput } from './throughput.ts';
 
@@ -33,19 +34,21 @@ const { values } = parseArgs({
 type OnFreshGround = <T>(work: (bench: Bench) => Promise<T>) => Promise<T>;
 
 async function measure(say: Bench['say'], onFreshGround: OnFreshGround): Promise<Measured> {
-  say('1 of 6: what one collection asks for');
+  say('1 of 7: what one collection asks for');
   const { template, ...requests } = await onFreshGround(measureRequests);
-  say('2 of 6: the pipeline against a bare loop, then the memory of its worker');
+  say('2 of 7: the pipeline against a bare loop, then the memory of its worker');
   const throughput = await onFreshGround((bench) => measureThroughput(bench, template));
-  say('3 of 6: page jobs against a bare addBulk');
+  say('3 of 7: page jobs against a bare addBulk');
   const enqueue = await onFreshGround(measureEnqueue);
-  say('4 of 6: a small table against a large one');
+  say('4 of 7: a small table against a large one');
   const growth = await onFreshGround(measureGrowth);
-  say('5 of 6: the bridge against a bare loop, then how far it is behind');
+  say('5 of 7: the bridge against a bare loop, then how far it is behind');
   const bridge = await onFreshGround(measureBridge);
-  say('6 of 6: events, from the stream to applied');
+  say('6 of 7: events, from the stream to applied');
   const applied = await onFreshGround(measureApplied);
-  return { ...requests, ...throughput, ...enqueue, ...growth, ...bridge, ...applied };
+  say('7 of 7: payments by hand against a handler that only enqueues, then who was charged');
+  const pay = await onFreshGround(measurePay);
+  return { ...requests, ...throughput, ...enqueue, ...growth, ...bridge, ...applied, ...pay };
 }
 
 function show(out: Terminal, measured: Measured): void {

@@ -22,7 +22,7 @@ export const SOON_AND_ALWAYS: Patience = { mostLooks: Number.POSITIVE_INFINITY, 
 
 /** What this job saw of the lock before, by the clock that all workers share. */
 export async function pastSighting(
-  { redis }: WorkerContext,
+  { redis }: Pick<WorkerContext, 'redis'>,
   seen: SightingInJob | undefined,
 ): Promise<PastSighting | undefined> {
   if (seen === undefined) return undefined;
@@ -34,7 +34,7 @@ export async function pastSighting(
  * version then means a dead holder, whose lock can be taken over. Returns when it has looked often enough.
  */
 export async function lookAgainLater(
-  context: WorkerContext,
+  context: Pick<WorkerContext, 'redis'>,
   taken: TakenJob,
   before: SightingInJob | undefined,
   busy: Sighting,

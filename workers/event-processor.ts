@@ -12,6 +12,8 @@ import type { Processor, TakenJob } from './job.ts';
 import { dataOf } from './job.ts';
 import { delay, putOff, reasonOf } from './put-off.ts';
 
+export type EventContext = Pick<WorkerContext, 'inbox' | 'queues' | 'redis' | 'collect' | 'log'>;
+
 export type ApplyEvent = (
   event: InboxEvent,
   seen: PastSighting | undefined,
@@ -29,7 +31,7 @@ const TURN_MS = 2_000;
  * One event, when it is its user's turn: the earliest that is not done. So the order holds across tries, crashes and
  * workers, and nobody waits for another user's event.
  */
-export function eventProcessor(context: WorkerContext, apply: ApplyEvent): Processor {
+export function eventProcessor(context: EventContext, apply: ApplyEvent): Processor {
   const { inbox, queues } = context;
   return async (taken) => {
     const data = dataOf(eventJob, taken.job);
@@ -51,29 +53,38 @@ interface Turn {
 }
 
 async function attempt(
-  context: WorkerContext,
+  context: EventContext,
   taken: TakenJob,
   { data, event, apply }: Turn,
 ): Promise<unknown> {
   try {
     const result = await apply(event, await pastSighting(context, data.seen));
-    if ('outcome' in result) return result.outcome;
-    await lookAgainLater(context, taken, data.seen, result.busy, SOON_AND_ALWAYS);
-    throw new Error('a busy lock is looked at for ever');
+    return 'outcome' in result ? result.outcome : await lookAgain(context, taken, data, result.busy);
   } catch (error) {
     // A lock that is busy and a dependency that is down are not the event's fault, however long it takes.
     await putOff(context, taken, error, Number.POSITIVE_INFINITY);
-    return afterFailure(context, taken, event, error);
+    return afterFailure(context, taken, { data, event }, error);
   }
 }
 
-async function afterFailure(
-  context: WorkerContext,
+async function lookAgain(
+  context: EventContext,
   taken: TakenJob,
-  event: InboxEvent,
+  { seen }: EventJob,
+  busy: Sighting,
+): Promise<never> {
+  await lookAgainLater(context, taken, seen, busy, SOON_AND_ALWAYS);
+  throw new Error('a busy lock is looked at for ever');
+}
+
+async function afterFailure(
+  context: EventContext,
+  taken: TakenJob,
+  turn: Pick<Turn, 'data' | 'event'>,
   error: unknown,
 ): Promise<unknown> {
   const { inbox, log, collect } = context;
+  const { event } = turn;
   const { userId, stream, sequence, type } = event;
   const isHopeless = error instanceof MalformedEventError || error instanceof UnpricedTierError;
   if (error instanceof UnknownRecordError) {
@@ -84,19 +95,21 @@ async function afterFailure(
     log.warn({ userId, stream, sequence, type, tries, err: error }, 'an event failed');
     if (tries < TRIES) return delay(taken, backoffMs(tries));
   }
-  return quarantine(context, taken, event, error);
+  return quarantine(context, taken, turn, error);
 }
 
 /** Under the lock: nobody decides between the flag that goes and the mark that comes. */
 async function quarantine(
-  { inbox, collect, log }: WorkerContext,
+  context: EventContext,
   taken: TakenJob,
-  event: InboxEvent,
+  { data, event }: Pick<Turn, 'data' | 'event'>,
   error: unknown,
 ): Promise<unknown> {
+  const { inbox, collect, log } = context;
   const { userId, stream, sequence, type } = event;
-  const acquired = await collect.locks.acquire(subscriptionLockKey(userId));
-  if ('busy' in acquired) return delay(taken, SOON_AND_ALWAYS.waitMs(acquired.busy));
+  const seen = await pastSighting(context, data.seen);
+  const acquired = await collect.locks.acquire(subscriptionLockKey(userId), seen);
+  if ('busy' in acquired) return lookAgain(context, taken, data, acquired.busy);
   try {
     const reason = error instanceof Error ? error.message : String(error);
     await inbox.quarantine(event, reason, collect.clock.now());

@@ -1,5 +1,6 @@
 import { DelayedError, RateLimitError, WaitingError } from 'bullmq';
 import { TRIES, backoffMs } from '../queues/options.ts';
+import { isPassing as isPassingInStore } from '../src/adapters/dynamodb/transaction.ts';
 import {
   CollectionsError,
   LeaseTooShortError,
@@ -75,6 +76,7 @@ function delayFor(error: unknown, starts: number): number | null {
     error instanceof LockLostError ||
     error instanceof LeaseTooShortError ||
     error instanceof RecordChangedError ||
-    error instanceof WriteUnknownError;
+    error instanceof WriteUnknownError ||
+    (error instanceof Error && isPassingInStore(error));
   return isPassing ? backoffMs(starts) : null;
 }

@@ -13,7 +13,9 @@ import { readConfig } from '../config/read-config.ts';
 import * as sections from '../config/sections.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
+import type { OnStep } from '../ports/steps.ts';
 import type { RunningRole } from '../wiring/role.ts';
+import { openCharging, refuseShortLease } from '../wiring/charging.ts';
 import { openServices } from '../wiring/services.ts';
 import { openStores } from '../wiring/stores.ts';
 import { createApi } from './app.ts';
@@ -23,6 +25,7 @@ import { limitRate } from './rate-limit.ts';
 import { batchRoutes } from './routes/batch.ts';
 import { forecastRoutes } from './routes/forecast.ts';
 import { freezeRoutes } from './routes/freezes.ts';
+import { membershipRoutes } from './routes/memberships.ts';
 import { paymentRoutes } from './routes/payments.ts';
 import { quarantineRoutes } from './routes/quarantine.ts';
 import { requestRoutes } from './routes/requests.ts';
@@ -34,10 +37,17 @@ export interface RunningApi extends RunningRole {
   readonly port: number;
 }
 
+export interface ApiTools {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Where tests make a charge die. */
+  readonly onStep?: OnStep;
+}
+
 /** The REST API. It answers while Redis is away: what it promises is stored in DynamoDB first. */
 export async function startApi(
   environment: Environment,
-  { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
+  { log, metrics, onStep = () => undefined }: ApiTools,
 ): Promise<RunningApi> {
   const config = readConfig(environment, {
     api: sections.api,
@@ -51,7 +61,10 @@ export async function startApi(
     processor: sections.processor,
     policy: sections.policy,
     forecast: sections.forecast,
+    tiers: sections.tiers,
+    rate: sections.workers.pick({ PROCESSOR_RATE_PER_S: true }),
   });
+  refuseShortLease(config);
   const { clock, close: closeClock } = await clockFrom(config.clock);
   const stores = openStores(config, clock);
   const redis = connectRedis({
@@ -71,6 +84,18 @@ export async function startApi(
     owned,
     enqueue: queues.addRequest.bind(queues),
   };
+  const charging = openCharging(
+    dependencies.processor,
+    { ...config, ratePerS: config.rate.PROCESSOR_RATE_PER_S },
+    { redis, keyPrefix: KEY_PREFIX, metrics, log },
+  );
+  const memberships = {
+    ...dependencies,
+    ...charging,
+    tiers: config.tiers,
+    processorTimeoutMs: config.processor.PROCESSOR_TIMEOUT_MS,
+    onStep,
+  };
   const desk = new ForecastDesk({
     ...dependencies,
     ratePerS: config.forecast.FORECAST_RATE_PER_S,
@@ -81,6 +106,7 @@ export async function startApi(
     ...requestRoutes(dependencies),
     ...paymentRoutes(dependencies),
     ...subscriptionRoutes(dependencies),
+    ...membershipRoutes(memberships),
     ...runRoutes({ ...dependencies, wake: queues.ensurePage.bind(queues) }),
     ...forecastRoutes({ desk, ...dependencies }),
     ...batchRoutes(dependencies),

@@ -39,6 +39,8 @@ export async function readEntry(
     pipeline.readBackground({ userId, subscriptionId, triggerId: '', accountId: null }),
     pipeline.attemptsOn(subscriptionId),
   ]);
-  const attempt = attempts.find(({ resolution }) => resolution?.confirmationId === confirmationId) ?? null;
+  // A refund carries the confirmation id of the payment that it gives back.
+  const charges = attempts.filter(({ refundOf }) => refundOf === null);
+  const attempt = charges.find(({ resolution }) => resolution?.confirmationId === confirmationId) ?? null;
   return { lock, confirmationId, record, partition, state, attempt };
 }

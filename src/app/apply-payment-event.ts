@@ -99,7 +99,8 @@ async function answerOpenAttempt(
   { lock, record, partition, state, confirmationId }: SentEntry,
 ): Promise<boolean> {
   const { open } = state;
-  if (open === null) return false;
+  // A refund that is open says nothing about other payments.
+  if (open === null || open.refundOf !== null) return false;
   const payment = await dependencies.processor.findByKey(open.attemptId);
   // That a key is not known yet proves nothing, and an event that is put aside now would be lost.
   if (payment === null)

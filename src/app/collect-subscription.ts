@@ -98,7 +98,7 @@ async function consider(
   };
   const { run } = request;
   if (run !== undefined && isDoubtful(decision) && !wasHeld(before, run.pass)) {
-    return before?.verdict === 'held' ? before : hold(theCase, run);
+    return before?.verdict === 'held' ? before : hold(theCase, planOf(decision).reason, run);
   }
   return carryOut(theCase, decision);
 }
@@ -107,8 +107,12 @@ async function consider(
 const wasHeld = (before: Verdict | null, pass: number): boolean =>
   before?.verdict === 'held' && before.heldIn !== null && before.heldIn < pass;
 
-async function hold(theCase: Case, { runId, pass }: { runId: RunId; pass: number }): Promise<Verdict> {
-  const verdict: Verdict = { ...judged(theCase, 'held', theCase.plan.reason), heldIn: pass };
+async function hold(
+  theCase: Case,
+  reason: string,
+  { runId, pass }: { runId: RunId; pass: number },
+): Promise<Verdict> {
+  const verdict: Verdict = { ...judged(theCase, 'held', reason), heldIn: pass };
   await theCase.dependencies.pipeline.hold(runId, verdict);
   return verdict;
 }

@@ -13,7 +13,11 @@ import type { PipelineStore, RecordState } from '../ports/pipeline.ts';
 import type { ProcessorGate } from '../ports/processor-gate.ts';
 import type { AccountService, PrimaryAccount, Processor, UserService } from '../ports/services.ts';
 import type { OnStep } from '../ports/steps.ts';
-import type { StoredSubscription, SubscriptionsRepository } from '../ports/subscriptions.ts';
+import type {
+  StoredSubscription,
+  SubscriptionToWrite,
+  SubscriptionsRepository,
+} from '../ports/subscriptions.ts';
 import type { Timer } from '../ports/timer.ts';
 import type { Write } from '../ports/transaction.ts';
 
@@ -50,17 +54,23 @@ export interface Case {
   readonly state: RecordState;
   readonly account: PrimaryAccount | null;
   readonly now: Instant;
-  /** What was decided about it. */
-  readonly plan: Plan;
+  /** What was decided about it. Null where nothing was to be decided: somebody asked for it. */
+  readonly plan: Plan | null;
+  /** Who asked for it and why, for the history. */
+  readonly by?: Readonly<Record<string, string>>;
 }
 
 export interface CaseChange {
   readonly cause: Cause;
-  readonly change: StoredSubscription;
+  readonly change: SubscriptionToWrite;
   readonly next?: readonly Subscription[];
+  /** Other records of the member that change with it, each for its own reason. */
+  readonly along?: readonly { readonly record: StoredSubscription; readonly cause: Cause }[];
   readonly judgement?: Verdict;
   readonly writes?: readonly Write[];
   readonly attemptId?: AttemptId;
+  /** The attempt that begins with the outcome of this one. */
+  readonly opens?: AttemptId | undefined;
 }
 
 export function judged(
@@ -96,16 +106,23 @@ export function nextPeriodOf({ record, partition, now }: Considered, change: Sub
 
 /** One transaction: the record, its successor, the verdict, and what else belongs to it. Gives the case as it is then. */
 export async function commit(
-  theCase: Case,
-  { cause, change, next = [], judgement, writes = [], attemptId }: CaseChange,
+  theCase: Omit<Case, 'record'>,
+  { cause, change, next = [], along = [], judgement, writes = [], attemptId, opens }: CaseChange,
 ): Promise<Case> {
-  const { dependencies, lock, partition, triggerId } = theCase;
+  const { dependencies, lock, partition, triggerId, by = {} } = theCase;
   const { subscriptions, pipeline, clock } = dependencies;
-  const written = await subscriptions.addAll(lock.fence, [change, ...next], {
+  const others = along.map(({ record: other }) => other);
+  const written = await subscriptions.addAll(lock.fence, [change, ...others, ...next], {
     now: clock.now(),
     cause,
+    causes: new Map(along.map(({ record: { subscriptionId }, cause: own }) => [subscriptionId, own])),
     partition: { subscriptions: partition, malformed: [] },
-    data: { trigger_id: triggerId, ...(attemptId === undefined ? {} : { attempt_id: attemptId }) },
+    data: {
+      trigger_id: triggerId,
+      ...by,
+      ...(attemptId === undefined ? {} : { attempt_id: attemptId }),
+      ...(opens === undefined ? {} : { opened_attempt_id: opens }),
+    },
     also: [...writes, ...(judgement === undefined ? [] : [pipeline.judge(judgement)])],
   });
   const ids = new Set(written.map(({ subscriptionId }) => subscriptionId));

@@ -1,11 +1,11 @@
 import type { AttemptId } from '../domain/attempt.ts';
-import { attemptId } from '../domain/attempt-id.ts';
+import { attemptId, refundId } from '../domain/attempt-id.ts';
 import type { Charge } from '../domain/decision.ts';
 import { collected, declineText, declined, opened, sent } from '../domain/outcomes.ts';
 import { isFrozen } from '../domain/obstacles.ts';
 import type { Plan } from '../domain/plan.ts';
 import { rulesOf } from '../domain/paths.ts';
-import type { Rail } from '../domain/subscription.ts';
+import type { Rail, Subscription } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import { LeaseTooShortError, ProcessorBusyError, RecordChangedError } from '../errors.ts';
 import type { AchWatch } from '../ports/ach-watches.ts';
@@ -15,6 +15,7 @@ import type { StoredSubscription } from '../ports/subscriptions.ts';
 import type { Write } from '../ports/transaction.ts';
 import type { Case } from './collection-case.ts';
 import { commit, judged, nextPeriodOf } from './collection-case.ts';
+import { NOTHING_MORE, whatPaymentBrings } from './what-payment-brings.ts';
 
 /*
  * The one place where money moves.
@@ -43,7 +44,7 @@ const REPRESENTMENT = 'RETRY PYMT';
 
 export async function chargeRecord(theCase: Case, plan: Charge): Promise<Verdict> {
   await theCase.dependencies.gate.enter(theCase.lock.signal);
-  const attempt = newAttempt(theCase, plan.rail, plan, null);
+  const attempt = newAttempt(theCase, theCase.record, plan, null);
   const { writes, state } = theCase.dependencies.pipeline.open(theCase.state, attempt);
   const change = opened(theCase.record, theCase.rules, theCase.now);
   const next = theCase.rules.automatic ? nextPeriodOf(theCase, change) : [];
@@ -56,6 +57,45 @@ export async function chargeRecord(theCase: Case, plan: Charge): Promise<Verdict
   });
   await step(theCase, 'intent-written');
   return send({ ...intended, state }, attempt, plan);
+}
+
+/**
+ * The same for a record that comes into the world with the charge. The intent is its birth, as CANCELLED; being paid makes
+ * it COMPLETED.
+ */
+export async function chargeNewRecord(
+  theCase: Omit<Case, 'record'>,
+  born: Subscription,
+  upgrades: Attempt['upgrades'] = null,
+): Promise<Verdict> {
+  await theCase.dependencies.gate.enter(theCase.lock.signal);
+  const byCard = { rail: 'PINLESS', amount: born.billingAmount, representment: false } as const;
+  const attempt: Attempt = { ...newAttempt(theCase, born, byCard, null), upgrades };
+  const { writes, state } = theCase.dependencies.pipeline.open(theCase.state, attempt);
+  const intended = await commit(theCase, {
+    cause: 'attempt-opened',
+    change: born,
+    writes,
+    attemptId: attempt.attemptId,
+  });
+  await step(intended, 'intent-written');
+  return send({ ...intended, state }, attempt, null);
+}
+
+/** Money goes back the way it came, by the same steps. The status changes when the payments service says that it did. */
+export async function refundRecord(theCase: Case, rail: Rail): Promise<Verdict> {
+  await theCase.dependencies.gate.enter(theCase.lock.signal);
+  const attempt = newRefund(theCase, rail, theCase.record.transactionId);
+  const { writes, state } = theCase.dependencies.pipeline.open(theCase.state, attempt);
+  const change = untouched(theCase.record);
+  const intended = await commit(theCase, {
+    cause: 'refund-opened',
+    change,
+    writes,
+    attemptId: attempt.attemptId,
+  });
+  await step(theCase, 'intent-written');
+  return send({ ...intended, state }, attempt, null);
 }
 
 /** Same key, rail and body. A decline ends it: whether another rail may be tried was decided then, not now. */
@@ -86,7 +126,10 @@ async function post(theCase: Case, attempt: Attempt): Promise<ChargeAnswer> {
   const { processor, timer, gate } = theCase.dependencies;
   for (let posts = 1; ; posts += 1) {
     assertLeaseLasts(theCase);
-    const answer = await processor.charge(attempt.attemptId, requestOf(attempt));
+    const answer =
+      attempt.refundOf === null
+        ? await processor.charge(attempt.attemptId, requestOf(attempt))
+        : await processor.refund(attempt.attemptId, attempt.refundOf);
     if (answer.kind === 'answered' || posts === POSTS) return answer;
     if (answer.kind === 'not-taken' && answer.retryAfterMs > LONGEST_WAIT_MS) return answer;
     await timer.sleep(
@@ -133,7 +176,8 @@ async function isFrozenByNow({
 /** The decline and the intent on the other rail are one transaction: there is no moment at which neither is known. */
 async function chargeAccount(theCase: Case, plan: Charge, decline: Payment): Promise<Verdict> {
   const { pipeline } = theCase.dependencies;
-  const attempt = newAttempt(theCase, 'ACH', plan, theCase.state.open?.attemptId ?? null);
+  const byAccount = { ...plan, rail: 'ACH' } as const;
+  const attempt = newAttempt(theCase, theCase.record, byAccount, theCase.state.open?.attemptId ?? null);
   const { writes, state } = pipeline.replace(theCase.state, resolutionOf(theCase, decline), attempt);
   const change = { ...theCase.record, transactionId: decline.confirmationId, usioError: textOf(decline) };
   const intended = await commit(theCase, {
@@ -164,36 +208,49 @@ export async function recordAnswer(theCase: Case, attempt: Attempt, payment: Pay
 
 async function recordOn(theCase: Case, attempt: Attempt, payment: Payment, moved: boolean): Promise<Verdict> {
   const { pipeline } = theCase.dependencies;
-  const resolved = pipeline.resolve(theCase.state, resolutionOf(theCase, payment));
-  // Some processors never say what became of an entry: from its first moment on somebody has to ask.
-  const watch =
-    payment.status === 'ACHSENT' ? [pipeline.watches.begin(watchOf(theCase, attempt, payment))] : [];
-  const writes = [...resolved.writes, ...watch];
   const { change, cause, verdict } = outcomeOf(theCase, attempt, payment);
+  const isPaid = verdict === 'collected';
+  const { next, along, isInVain } = isPaid
+    ? await whatPaymentBrings(theCase, attempt, change, moved)
+    : NOTHING_MORE;
+  const giveBack = isInVain ? newRefund(theCase, attempt.rail, payment.confirmationId) : null;
+  const resolution = resolutionOf(theCase, payment);
+  const resolved =
+    giveBack === null
+      ? pipeline.resolve(theCase.state, resolution)
+      : pipeline.replace(theCase.state, resolution, giveBack);
+  // Some processors never say what became of an entry: from its first moment on somebody has to ask.
+  const watch = verdict === 'sent' ? [pipeline.watches.begin(watchOf(theCase, attempt, payment))] : [];
+  const writes = [...resolved.writes, ...watch];
   const judgement = judged(theCase, verdict, reasonOf(attempt, payment), { attemptId: attempt.attemptId });
-  // A payment by hand is a first attempt once it has succeeded.
-  const isFirst = !moved && !theCase.rules.automatic && verdict === 'collected';
-  const next = isFirst ? nextPeriodOf(theCase, change) : [];
-  await commit(theCase, {
+  const recorded = await commit(theCase, {
     cause,
     change,
     next,
+    along,
     judgement,
     writes: [...writes, ...toldToOpener(theCase, attempt, judgement)],
     attemptId: attempt.attemptId,
+    opens: giveBack?.attemptId,
   });
   await step(theCase, 'outcome-written');
-  return judgement;
+  return giveBack === null ? judgement : send({ ...recorded, state: resolved.state }, giveBack, null);
 }
 
 /** Whoever opened the attempt asked for it, and gets its answer too when another finished it. */
 function toldToOpener({ dependencies, triggerId }: Case, attempt: Attempt, judgement: Verdict): Write[] {
   if (attempt.triggerId === triggerId) return [];
-  const plan: Plan = { plan: 'charge', reason: attempt.insteadOf === null ? attempt.rail : 'PINLESS' };
+  const plan = planOfOpener(attempt);
   return [dependencies.pipeline.judge({ ...judgement, triggerId: attempt.triggerId, plan })];
 }
 
-function outcomeOf(theCase: Case, { rail }: Attempt, payment: Payment) {
+/** What had been decided when the attempt was opened; for a refund nothing was. */
+export function planOfOpener({ refundOf, insteadOf, rail }: Attempt): Plan | null {
+  return refundOf === null ? { plan: 'charge', reason: insteadOf === null ? rail : 'PINLESS' } : null;
+}
+
+function outcomeOf(theCase: Case, { rail, refundOf }: Attempt, payment: Payment) {
+  if (refundOf !== null) return refundOutcomeOf(theCase, payment);
   const { record: row, rules } = theCase;
   const now = theCase.dependencies.clock.now();
   const receipt = { ...payment, rail };
@@ -213,6 +270,19 @@ function outcomeOf(theCase: Case, { rail }: Attempt, payment: Payment) {
   }
 }
 
+function refundOutcomeOf({ record }: Case, { status }: Payment) {
+  const change = untouched(record);
+  return status === 'FAILED'
+    ? ({ change, cause: 'refund-declined', verdict: 'refund-declined' } as const)
+    : ({ change, cause: 'refund-accepted', verdict: 'refund-sent' } as const);
+}
+
+/** It leaves a history row and nothing else. */
+const untouched = (record: StoredSubscription): StoredSubscription => ({
+  ...record,
+  process: record.process ?? 'NOT_IDENTIFIED',
+});
+
 async function readAgain(theCase: Case): Promise<Case> {
   const { userId, subscriptionId } = theCase.record;
   const { subscriptions: partition, malformed } =
@@ -224,9 +294,9 @@ async function readAgain(theCase: Case): Promise<Case> {
 }
 
 function newAttempt(
-  { record: row, rules, triggerId, account, dependencies }: Case,
-  rail: Rail,
-  plan: Charge,
+  { rules, triggerId, account, dependencies }: Omit<Case, 'record'>,
+  row: Subscription,
+  { rail, amount, representment }: Pick<Charge, 'rail' | 'amount' | 'representment'>,
   insteadOf: AttemptId | null,
 ): Attempt {
   return {
@@ -236,11 +306,24 @@ function newAttempt(
     triggerId,
     process: rules.process ?? 'NOT_IDENTIFIED',
     rail,
-    amount: plan.amount,
+    amount,
     accountId: account?.accountId ?? null,
-    description: rail === 'ACH' && plan.representment ? REPRESENTMENT : null,
+    description: rail === 'ACH' && representment ? REPRESENTMENT : null,
     insteadOf,
+    refundOf: null,
+    upgrades: null,
     openedAt: dependencies.clock.now(),
+  };
+}
+
+function newRefund(theCase: Case, rail: Rail, confirmationId: string): Attempt {
+  const { record, triggerId } = theCase;
+  const back = { rail, amount: record.billingAmount, representment: false };
+  return {
+    ...newAttempt(theCase, record, back, null),
+    attemptId: refundId(record.subscriptionId, triggerId, rail),
+    process: record.process ?? 'NOT_IDENTIFIED',
+    refundOf: confirmationId,
   };
 }
 
@@ -275,8 +358,8 @@ const watchOf = (
 });
 
 /** A card payment that was "sent by ACH" is no answer that anybody can act on. */
-const sensible = ({ rail }: Attempt, payment: Payment): Payment | null =>
-  rail === 'PINLESS' && payment.status === 'ACHSENT' ? null : payment;
+const sensible = ({ rail, refundOf }: Attempt, payment: Payment): Payment | null =>
+  refundOf === null && rail === 'PINLESS' && payment.status === 'ACHSENT' ? null : payment;
 
 const isNsf = ({ status, errorCode }: Payment): boolean =>
   status === 'FAILED' && errorCode !== null && NSF_CODES.has(errorCode);

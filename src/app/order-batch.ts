@@ -1,3 +1,5 @@
+import type { OwnedUsers } from '../domain/ownership.ts';
+import { owns } from '../domain/ownership.ts';
 import { requestIdOf } from '../domain/request-id.ts';
 import type { SubscriptionId } from '../domain/subscription.ts';
 import type { CollectionOrder, CollectionRequest } from '../ports/requests.ts';
@@ -8,12 +10,15 @@ import { acceptRequests } from './accept-requests.ts';
 
 export interface BatchDependencies extends RequestDependencies {
   readonly subscriptions: Pick<SubscriptionsRepository, 'getByID'>;
+  readonly owned: OwnedUsers;
 }
 
 export interface OrderedBatch {
   readonly accepted: readonly CollectionRequest[];
   /** Ids that no record has. */
   readonly unknown: readonly SubscriptionId[];
+  /** Records of members whom the older service bills. */
+  readonly notOwned: readonly SubscriptionId[];
 }
 
 /** What one process asks of the table at once. */
@@ -30,7 +35,9 @@ export async function orderBatch(
     subscriptionId,
     record: await dependencies.subscriptions.getByID(subscriptionId),
   }));
-  const orders = found.flatMap(({ subscriptionId, record }): CollectionOrder[] =>
+  const isOurs = ({ record }: (typeof found)[number]): boolean =>
+    record !== null && owns(dependencies.owned, record.userId);
+  const orders = found.filter(isOurs).flatMap(({ subscriptionId, record }): CollectionOrder[] =>
     record === null
       ? []
       : [
@@ -46,5 +53,8 @@ export async function orderBatch(
   return {
     accepted: await acceptRequests(dependencies, orders),
     unknown: found.filter(({ record }) => record === null).map(({ subscriptionId }) => subscriptionId),
+    notOwned: found
+      .filter((one) => one.record !== null && !isOurs(one))
+      .map(({ subscriptionId }) => subscriptionId),
   };
 }

@@ -8,7 +8,7 @@ import { subscriptionLockKey } from '../ports/lock.ts';
 import type { Attempt } from '../ports/pipeline.ts';
 import type { Payment } from '../ports/services.ts';
 import type { Case, CollectDependencies } from './collection-case.ts';
-import { recordAnswer } from './move-money.ts';
+import { planOfOpener, recordAnswer } from './move-money.ts';
 
 export interface JanitorPolicy {
   /** How long an attempt may stay open before it is given up. Longer than any processor keeps a request under way. */
@@ -60,17 +60,17 @@ async function openCase(
 /** The case of an attempt that somebody opened and whose answer somebody else heard of. */
 export function caseOfOpen(
   dependencies: CollectDependencies,
-  { triggerId, process, insteadOf, rail }: Attempt,
+  attempt: Attempt,
   read: Pick<Case, 'lock' | 'record' | 'partition' | 'state'>,
 ): Case {
   return {
     ...read,
     dependencies,
-    triggerId,
-    rules: rulesOf(process),
+    triggerId: attempt.triggerId,
+    rules: rulesOf(attempt.process),
     account: null,
     now: dependencies.clock.now(),
-    plan: { plan: 'charge', reason: insteadOf === null ? rail : 'PINLESS' },
+    plan: planOfOpener(attempt),
   };
 }
 
@@ -78,8 +78,9 @@ export function caseOfOpen(
  * An entry that came back by now was sent before it came back, and counts as presented: that is recorded first. What
  * the bank said about it is learnt like of any other entry that was sent.
  */
-function sentFirst({ rail }: Attempt, payment: Payment | null): Payment | null {
-  const cameBack = rail === 'ACH' && payment?.status === 'FAILED' && isReturnCode(payment.errorCode);
+function sentFirst({ rail, refundOf }: Attempt, payment: Payment | null): Payment | null {
+  const isEntry = rail === 'ACH' && refundOf === null;
+  const cameBack = isEntry && payment?.status === 'FAILED' && isReturnCode(payment.errorCode);
   return cameBack ? { ...payment, status: 'ACHSENT', errorCode: null, errorMessage: null } : payment;
 }
 

@@ -8,12 +8,12 @@ const ALLOWED = `
   SCHEDULED      COMPLETED       attempt-succeeded
   SCHEDULED      ACHSENT         ach-accepted
   SCHEDULED      ERROR           attempt-declined balance-refused
-  SCHEDULED      CANCELLED       cancelled-by-run account-closed support-changed
+  SCHEDULED      CANCELLED       cancelled-by-run account-closed support-changed reactivated
   SCHEDULED      WAIVED          employee-waived support-changed
   SCHEDULED      STALE           gone-stale
   SCHEDULED      PAUSED          membership-paused support-changed
 
-  ERROR          ERROR           attempt-opened attempt-declined balance-refused support-changed
+  ERROR          ERROR           attempt-opened attempt-declined balance-refused support-changed refund-accepted refund-declined
   ERROR          COMPLETED       attempt-succeeded
   ERROR          ACHSENT         ach-accepted
   ERROR          SCHEDULED       support-changed
@@ -25,7 +25,7 @@ const ALLOWED = `
   PAUSED         COMPLETED       attempt-succeeded
   PAUSED         ACHSENT         ach-accepted
   PAUSED         SCHEDULED       membership-unpaused support-changed
-  PAUSED         CANCELLED       cancelled-by-run membership-unpaused account-closed support-changed
+  PAUSED         CANCELLED       cancelled-by-run membership-unpaused account-closed support-changed reactivated
   PAUSED         WAIVED          support-changed
   PAUSED         PAUSED_SKIPPED  pause-skipped
 
@@ -35,7 +35,7 @@ const ALLOWED = `
   ACHSENT        REFUNDED        refunded
   ACHSENT        STALE           ach-returned
 
-  COMPLETED      COMPLETED       attempt-succeeded attempt-declined
+  COMPLETED      COMPLETED       attempt-succeeded attempt-declined refund-opened refund-accepted refund-declined
   COMPLETED      ACHSENT         ach-accepted
   COMPLETED      ERROR           ach-returned charged-back
   COMPLETED      REFUNDED        refunded
@@ -50,10 +50,10 @@ const ALLOWED = `
   PAUSED_SKIPPED PAUSED_SKIPPED  attempt-declined
   PAUSED_SKIPPED COMPLETED       attempt-succeeded
   PAUSED_SKIPPED ACHSENT         ach-accepted
-  REFUNDED       REFUNDED        attempt-declined
+  REFUNDED       REFUNDED        attempt-declined refund-accepted refund-declined
   REFUNDED       COMPLETED       attempt-succeeded
   REFUNDED       ACHSENT         ach-accepted
-  STALE          STALE           attempt-declined
+  STALE          STALE           attempt-declined refund-accepted refund-declined
   STALE          COMPLETED       attempt-succeeded
   STALE          ACHSENT         ach-accepted
 `;
@@ -70,7 +70,16 @@ export const TERMINAL: readonly string[] = [
 ];
 
 /** What the answer to an attempt is called. It is legal from any status, for the attempt's own record. */
-export const OUTCOMES: readonly string[] = ['attempt-succeeded', 'ach-accepted', 'attempt-declined'];
+export const OUTCOMES: readonly string[] = [
+  'attempt-succeeded',
+  'ach-accepted',
+  'attempt-declined',
+  'refund-accepted',
+  'refund-declined',
+];
+
+/** What the beginning of an attempt is called: of a charge, of a refund. */
+export const INTENTS: readonly string[] = ['attempt-opened', 'refund-opened'];
 
 export interface AllowedTransition {
   readonly from: string;

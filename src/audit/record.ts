@@ -23,12 +23,15 @@ export interface Change extends RecordState {
   readonly cause: string | null;
   readonly attemptId: string | null;
   readonly triggerId: string | null;
+  /** An attempt that began with the outcome of another: what was paid for in vain is given back. */
+  readonly openedAttemptId: string | null;
 }
 
 export interface Attempt {
   readonly id: string;
   readonly triggerId: string;
   readonly rail: string;
+  readonly isRefund: boolean;
   readonly openedAt: bigint;
   readonly resolution: { readonly status: string; readonly at: bigint } | null;
 }
@@ -59,6 +62,7 @@ export const readChange = (item: PlainItem): Change => ({
   cause: optionalText(item, 'data_cause') || null,
   attemptId: optionalText(item, 'data_attempt_id') || null,
   triggerId: optionalText(item, 'data_trigger_id') || null,
+  openedAttemptId: optionalText(item, 'data_opened_attempt_id') || null,
 });
 
 export function readAttempt(item: PlainItem): Attempt {
@@ -67,6 +71,7 @@ export function readAttempt(item: PlainItem): Attempt {
     id: text(item, 'attemptId'),
     triggerId: text(item, 'triggerId'),
     rail: text(item, 'rail'),
+    isRefund: optionalText(item, 'refundOf') !== '',
     openedAt: instant(item, 'openedAt'),
     resolution:
       resolution === null || resolution === undefined

@@ -51,6 +51,7 @@ async function order({ environment, target }: CliContext, ids: readonly string[]
     lock: sections.lock,
     janitor: sections.janitor,
     clock: sections.clock,
+    ownership: sections.ownership,
   });
   const out = options.json ? terminal(process.stderr) : terminal();
   out.line(target);
@@ -64,7 +65,7 @@ async function order({ environment, target }: CliContext, ids: readonly string[]
     const batchId = options.id ?? randomUUID();
     const ordered = await withStores(config, ({ stores, clock }) =>
       orderBatch(
-        { ...stores, clock, log: NO_LOG, enqueue },
+        { ...stores, clock, log: NO_LOG, enqueue, owned: config.ownership.OWNED_USERS },
         { batchId, by: thisUser() },
         ids as SubscriptionId[],
       ),
@@ -77,15 +78,18 @@ async function order({ environment, target }: CliContext, ids: readonly string[]
   }
 }
 
-function show({ accepted, unknown }: OrderedBatch, handedOver: boolean, out: Terminal): void {
+function show({ accepted, unknown, notOwned }: OrderedBatch, handedOver: boolean, out: Terminal): void {
   out.line(`${accepted.length} records are asked for; \`explain\` tells what came of each`);
   if (!handedOver) {
     out.line(`${colour('yellow', '!')} Redis does not answer: the scheduler hands them over when it is back`);
   }
   for (const id of unknown) out.line(`${colour('red', '✗')} no record has the id ${id}`);
+  for (const id of notOwned) {
+    out.line(`${colour('yellow', '!')} ${id} belongs to the older service (OWNED_USERS)`);
+  }
 }
 
-const figuresOf = (batchId: string, { accepted, unknown }: OrderedBatch) => ({
+const figuresOf = (batchId: string, { accepted, unknown, notOwned }: OrderedBatch) => ({
   batch_id: batchId,
   requests: accepted.map(({ requestId, subscriptionId, status }) => ({
     job_id: requestId,
@@ -93,4 +97,5 @@ const figuresOf = (batchId: string, { accepted, unknown }: OrderedBatch) => ({
     status,
   })),
   unknown,
+  not_owned: notOwned,
 });

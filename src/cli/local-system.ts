@@ -9,10 +9,13 @@ import { openMetrics } from '../wiring/metrics.ts';
 import type { RunningRole } from '../wiring/role.ts';
 import type { RunningApi } from '../api/start-api.ts';
 import { startApi } from '../api/start-api.ts';
+import type { RunningDashboard } from '../../dashboard/start-dashboard.ts';
+import { startDashboard } from '../../dashboard/start-dashboard.ts';
 import { startBridges } from '../../workers/bridges/start-bridges.ts';
 import { startScheduler } from '../../workers/start-scheduler.ts';
 import { startWorkers } from '../../workers/start-workers.ts';
 import type { Environment } from '../config/read-config.ts';
+import { preferredPort } from '../embedded/free-port.ts';
 import { startStack } from '../embedded/stack.ts';
 import { dataDir, removeLocalEnvironment, writeLocalEnvironment } from './local-environment.ts';
 import { localTokens } from './local-tokens.ts';
@@ -31,7 +34,9 @@ export interface LocalSystem {
   stop(): Promise<void>;
 }
 
-const DEMO_MEMBERS = 500;
+const DEMO_MEMBERS = 200;
+const API_PORT = 3_000;
+const DASHBOARD_PORT = 3_001;
 
 /** Servers, pretend bank, tables, demo members, workers, in the order in which they need each other. */
 export async function startLocalSystem(
@@ -71,13 +76,19 @@ export async function startLocalSystem(
       API_TOKENS: environment['API_TOKENS'] ?? localTokens(folder),
     };
     writeLocalEnvironment(folder, variables);
-    const whole = { ...environment, ...variables };
+    const whole = {
+      ...environment,
+      ...variables,
+      PORT: environment['PORT'] ?? String(await preferredPort(API_PORT)),
+      DASHBOARD_PORT: environment['DASHBOARD_PORT'] ?? String(await preferredPort(DASHBOARD_PORT)),
+    };
     const seeded = await seed(whole, { users: DEMO_MEMBERS, prefix: 'demo', onlyIfMissing: true }, out);
     if (seeded !== null)
       out.line(`seeded ${seeded.members} demo members with ${seeded.records} billing records`);
-    const { api, others } = await startRoles(whole, folder);
-    parts.roles = [api, ...others];
+    const { api, dashboard, others } = await startRoles(whole, folder);
+    parts.roles = [dashboard, api, ...others];
     const apiUrl = `http://127.0.0.1:${api.port}`;
+    const consoleUrl = `http://127.0.0.1:${dashboard.port}`;
     const { now } = await sandboxClient(whole).time();
     return {
       dataDir: folder,
@@ -88,6 +99,7 @@ export async function startLocalSystem(
           ...stack,
           bankUrl: bank.url,
           apiUrl,
+          consoleUrl,
           tokens: variables.API_TOKENS,
           now: formatInstant(now),
           folder,
@@ -102,11 +114,29 @@ export async function startLocalSystem(
 }
 
 type SummaryField =
-  'redisUrl' | 'dynamodbUrl' | 'kinesisUrl' | 'bankUrl' | 'apiUrl' | 'tokens' | 'now' | 'folder';
+  | 'redisUrl'
+  | 'dynamodbUrl'
+  | 'kinesisUrl'
+  | 'bankUrl'
+  | 'apiUrl'
+  | 'consoleUrl'
+  | 'tokens'
+  | 'now'
+  | 'folder';
 
 function summary(
   out: Terminal,
-  { redisUrl, dynamodbUrl, kinesisUrl, bankUrl, apiUrl, tokens, now, folder }: Record<SummaryField, string>,
+  {
+    redisUrl,
+    dynamodbUrl,
+    kinesisUrl,
+    bankUrl,
+    apiUrl,
+    consoleUrl,
+    tokens,
+    now,
+    folder,
+  }: Record<SummaryField, string>,
 ): void {
   out.line();
   out.table(
@@ -121,10 +151,11 @@ function summary(
         `runs, collections, janitor, events; log in ${folder}/logs/workers.log`,
       ],
       ['API', apiUrl, 'documentation at /docs'],
+      ['Console', consoleUrl, 'sign in with a name and token below; Bull Board at /queues'],
       ['Sandbox bank', bankUrl, `users, accounts, payments; ledger at /ledger; its clock says ${now}`],
     ],
   );
-  out.line(`Tokens of the API (name:role:token): ${tokens.replaceAll(',', ' ')}`);
+  out.line(`Tokens of the API and the console (name:role:token): ${tokens.replaceAll(',', ' ')}`);
   out.line(
     'In another terminal: npm run cli -- forecast scheduled | npm run cli -- sandbox advance 1d | npm run cli -- doctor',
   );
@@ -134,7 +165,11 @@ function summary(
 async function startRoles(
   environment: Environment,
   folder: string,
-): Promise<{ readonly api: RunningApi; readonly others: readonly RunningRole[] }> {
+): Promise<{
+  readonly api: RunningApi;
+  readonly dashboard: RunningDashboard;
+  readonly others: readonly RunningRole[];
+}> {
   const destination = logFile(join(folder, 'logs', 'workers.log'));
   const log = (role: string) => createLogger({ role, level: 'info', destination });
   const metrics = openMetrics(environment);
@@ -147,7 +182,11 @@ async function startRoles(
     // One process, one set of metrics, one port for them.
     await startScheduler({ ...environment, METRICS_PORT: '' }, { log: log('scheduler'), metrics }),
   ];
-  return { api: await startApi(environment, { log: log('api'), metrics }), others };
+  return {
+    api: await startApi(environment, { log: log('api'), metrics }),
+    dashboard: await startDashboard(environment, { log: log('dashboard'), metrics }),
+    others,
+  };
 }
 
 interface Bank {

@@ -8,6 +8,7 @@ import { runAudit } from './audit-command.ts';
 import type { Diagnosis } from './doctor.ts';
 import { examine } from './doctor.ts';
 import { addBatchCommand } from './batch-command.ts';
+import { addExplainCommand } from './explain-command.ts';
 import { addForecastCommand } from './forecast-command.ts';
 import { addFreezeCommands } from './freeze-commands.ts';
 import { withLocalSystem } from './local-environment.ts';
@@ -72,6 +73,7 @@ program
 const context = { environment, target: target() };
 addRunCommand(program, context);
 addForecastCommand(program, context);
+addExplainCommand(program, context);
 addBatchCommand(program, context);
 addFreezeCommands(program, context);
 addAdoptCommand(program, context);

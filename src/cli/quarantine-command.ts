@@ -94,11 +94,11 @@ async function list({ stores }: OpenedQuarantine, json: boolean, out: Terminal):
   if (json) process.stdout.write(`${JSON.stringify({ quarantined: items.map(quarantinedFigures) })}\n`);
 }
 
-const row = ({ quarantineId, at, event, reason }: Quarantined): string[] => [
+const row = ({ quarantineId, userId, at, event, reason }: Quarantined): string[] => [
   quarantineId,
   formatInstant(at),
   event?.type ?? 'not readable',
-  event?.userId ?? '',
+  userId ?? '',
   reason,
 ];
 

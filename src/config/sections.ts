@@ -217,17 +217,33 @@ export const janitor = z.object({
 
 const TOKENS = 'name:role:token entries with commas between them; roles are viewer, service, operator';
 
+const apiTokens = z.string(TOKENS).transform((text, context): ApiToken[] => {
+  const entries = listOf(text).map((entry) => apiToken.safeParse(entry.split(':')).data);
+  const tokens = entries.filter((entry) => entry !== undefined);
+  const isClear = new Set(tokens.map(({ name: caller }) => caller)).size === entries.length;
+  if (!isClear || tokens.length < entries.length) context.addIssue(`${TOKENS}; each name once`);
+  return tokens;
+});
+
 /** Who may call the API. There is no default: an API that anybody may call is refused. */
 export const api = z.object({
   PORT: wholeNumber(0, 65_535).default(3_000),
-  API_TOKENS: z.string(TOKENS).transform((text, context): ApiToken[] => {
-    const entries = listOf(text).map((entry) => apiToken.safeParse(entry.split(':')).data);
-    const tokens = entries.filter((entry) => entry !== undefined);
-    const isClear = new Set(tokens.map(({ name: caller }) => caller)).size === entries.length;
-    if (!isClear || tokens.length < entries.length) context.addIssue(`${TOKENS}; each name once`);
-    return tokens;
-  }),
+  API_TOKENS: apiTokens,
   API_RATE_PER_MINUTE: wholeNumber(1, 1_000_000).default(600),
+});
+
+/** Who may call the API may sign in, with the same token. */
+export const dashboard = z.object({
+  DASHBOARD_PORT: wholeNumber(0, 65_535).default(3_001),
+  API_TOKENS: apiTokens,
+  METRICS_SOURCES: z
+    .string()
+    .transform(listOf)
+    .refine(
+      (urls) => urls.every((url) => httpUrl.safeParse(url).success),
+      'URLs such as http://workers:9100/metrics with commas between them',
+    )
+    .optional(),
 });
 
 /** The rules' numbers. Their reasons stand in src/domain/policy.ts. */

@@ -11,3 +11,7 @@ export const attemptId = (subscriptionId: SubscriptionId, triggerId: string, rai
     .update(JSON.stringify([subscriptionId, triggerId, rail]))
     .digest('hex')
     .slice(0, 40) as AttemptId;
+
+/** Giving back is another thing than taking, asked for by the same. */
+export const refundId = (subscriptionId: SubscriptionId, triggerId: string, rail: Rail): AttemptId =>
+  attemptId(subscriptionId, `refund:${triggerId}`, rail);

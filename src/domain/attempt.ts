@@ -9,6 +9,8 @@ export interface OpenAttempt {
   /** The run, request, signal or batch that asked for it. */
   readonly triggerId: string;
   readonly rail: Rail;
+  /** The payment that it gives back, where it is no charge. */
+  readonly refundOf?: string | null;
 }
 
 /** How an attempt ended. `REFUSED` is a balance too low: no processor was called, so it has no rail. */

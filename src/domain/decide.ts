@@ -79,6 +79,8 @@ function decideOpenAttempt(
   // that the pause run skips; and nobody who asks to pay one thing shall find that something else was resumed.
   const mayResume =
     !rules.onlyCloses &&
+    // Money on its way back is nothing to collect; the janitor asks about it.
+    (open.refundOf ?? null) === null &&
     record.billingStatus !== 'PAUSED' &&
     (rules.automatic || open.triggerId === facts.triggerId);
   return mayResume

@@ -10,7 +10,7 @@ import type { PathRules } from './paths.ts';
 import type { ChargeBack } from './payment-outcome.ts';
 import type { CollectionPolicy } from './policy.ts';
 import type { BillingStatus, Rail, Subscription } from './subscription.ts';
-import { PAUSE_PENDING_RESUME } from './subscription.ts';
+import { PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from './subscription.ts';
 
 /*
  * What each thing that happens to a record writes into it. `last_run_date` is not here: whoever stores the change
@@ -73,13 +73,22 @@ export function declined<S extends Subscription>(
   };
 }
 
+const PAYMENT_COMPLETED = 'payment-completed';
+
+const isLeaving = ({ updatedEvent }: Subscription): boolean => updatedEvent === PENDING_CANCELLATION;
+
+/** It is not any more; and when it is again, that must be seen as news. */
+const notCompleted = ({ updatedEvent }: Subscription): string =>
+  updatedEvent === PAYMENT_COMPLETED ? '' : updatedEvent;
+
 /** The bank has paid what was sent. A return may still come, up to sixty days later. */
 export function achCompleted<S extends Subscription>(record: S, now: Instant): S {
   return {
     ...record,
     process: record.process ?? 'NOT_IDENTIFIED',
     billingStatus: 'COMPLETED',
-    updatedEvent: 'payment-completed',
+    // Whoever has cancelled stays so: should the money come back, it is not asked for again.
+    updatedEvent: isLeaving(record) ? record.updatedEvent : PAYMENT_COMPLETED,
     completionDate: now,
     usioError: '',
   };
@@ -99,6 +108,7 @@ export function achReturned<S extends Subscription>(
     ...record,
     process: record.process ?? 'NOT_IDENTIFIED',
     billingStatus: isTooOld ? 'STALE' : 'ERROR',
+    updatedEvent: notCompleted(record),
     completionDate: isTooOld ? now : null,
     usioError: declineText(returnCode ?? 'returned', message),
   };
@@ -123,6 +133,7 @@ export function chargedBack<S extends Subscription>(
     ...record,
     process: record.process ?? 'NOT_IDENTIFIED',
     billingStatus: 'ERROR',
+    updatedEvent: notCompleted(record),
     completionDate: null,
     usioError: declineText(code ?? 'charged back', message),
   };
@@ -175,12 +186,30 @@ export function periodAfterPause(
 ): Subscription {
   const period = nextPeriod(record, partition, now);
   if (next.status === 'SCHEDULED') return { ...period, updatedEvent: 'pause-resume' };
-  return {
-    ...period,
-    billingStatus: 'PAUSED',
-    updatedEvent: record.updatedEvent,
-    pauseDurationMonths: next.monthsLeft,
-  };
+  return pausedPeriod(record, period, next.monthsLeft);
+}
+
+/** Others were told when the pause began; each of its months is no news to them. */
+const pausedPeriod = (record: Subscription, period: Subscription, monthsLeft: number): Subscription => ({
+  ...period,
+  billingStatus: 'PAUSED',
+  updatedEvent: isLeaving(record) ? record.updatedEvent : '',
+  pauseDurationMonths: monthsLeft,
+});
+
+/**
+ * The period after one that was paid by hand. What was said about the membership while the payment was under way holds
+ * for it as well; an account that was closed gets none.
+ */
+export function periodAfterPayment(paidFor: Subscription, period: Subscription): Subscription | null {
+  switch (paidFor.billingStatus) {
+    case 'CANCELLED':
+      return null;
+    case 'PAUSED':
+      return pausedPeriod(paidFor, period, paidFor.pauseDurationMonths);
+    default:
+      return isLeaving(paidFor) ? { ...period, updatedEvent: paidFor.updatedEvent } : period;
+  }
 }
 
 function taken<S extends Subscription>(record: S, rules: PathRules, receipt: Receipt, now: Instant): S {

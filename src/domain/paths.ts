@@ -63,6 +63,13 @@ export const PATHS: Record<Path, PathRules> = {
   STALE: { ...RUN, collects: ['ERROR'], onlyCloses: true },
 };
 
-/** The rules under which an attempt was made, from what it wrote into `process`. */
+/**
+ * The rules under which an attempt was made, from what it wrote into `process`. What no path writes was asked for by hand
+ * and made its own record: a reactivation, a proration.
+ */
 export const rulesOf = (process: Process): PathRules =>
-  Object.values(PATHS).find((rules) => rules.process === process) ?? { ...RUN, process };
+  Object.values(PATHS).find((rules) => rules.process === process) ?? {
+    ...PATHS.MANUAL_REPAYMENT,
+    process,
+    collects: [],
+  };

@@ -25,6 +25,10 @@ export const CAUSES = [
   'charged-back',
   'support-changed',
   'plan-changed',
+  'reactivated',
+  'refund-opened',
+  'refund-accepted',
+  'refund-declined',
 ] as const;
 export type Cause = (typeof CAUSES)[number];
 
@@ -35,6 +39,9 @@ type Row = Partial<Record<BillingStatus, readonly Cause[]>>;
  * takes no lock (CLOSEACCOUNT, the Go service) made of the row meanwhile. A decline then leaves the status as it is.
  */
 const OWN_OUTCOME: Row = { COMPLETED: ['attempt-succeeded'], ACHSENT: ['ach-accepted'] };
+
+/** The answer to a refund changes no status: the payments service's word does. Others may have moved the row meanwhile. */
+const REFUND_ANSWER: readonly Cause[] = ['refund-accepted', 'refund-declined'];
 
 export const TRANSITIONS: Record<BillingStatus, Row> = {
   SCHEDULED: {
@@ -48,13 +55,13 @@ export const TRANSITIONS: Record<BillingStatus, Row> = {
     ],
     ...OWN_OUTCOME,
     ERROR: ['attempt-declined', 'balance-refused'],
-    CANCELLED: ['cancelled-by-run', 'account-closed', 'support-changed'],
+    CANCELLED: ['cancelled-by-run', 'account-closed', 'support-changed', 'reactivated'],
     WAIVED: ['employee-waived', 'support-changed'],
     STALE: ['gone-stale'],
     PAUSED: ['membership-paused', 'support-changed'],
   },
   ERROR: {
-    ERROR: ['attempt-opened', 'attempt-declined', 'balance-refused', 'support-changed'],
+    ERROR: ['attempt-opened', 'attempt-declined', 'balance-refused', 'support-changed', ...REFUND_ANSWER],
     ...OWN_OUTCOME,
     SCHEDULED: ['support-changed'],
     CANCELLED: ['cancelled-by-run', 'support-changed'],
@@ -65,7 +72,13 @@ export const TRANSITIONS: Record<BillingStatus, Row> = {
     PAUSED: ['attempt-declined', 'membership-cancelled', 'support-changed'],
     ...OWN_OUTCOME,
     SCHEDULED: ['membership-unpaused', 'support-changed'],
-    CANCELLED: ['cancelled-by-run', 'membership-unpaused', 'account-closed', 'support-changed'],
+    CANCELLED: [
+      'cancelled-by-run',
+      'membership-unpaused',
+      'account-closed',
+      'support-changed',
+      'reactivated',
+    ],
     WAIVED: ['support-changed'],
     PAUSED_SKIPPED: ['pause-skipped'],
   },
@@ -77,7 +90,7 @@ export const TRANSITIONS: Record<BillingStatus, Row> = {
     STALE: ['ach-returned'], // the return came after the stale cut
   },
   COMPLETED: {
-    COMPLETED: ['attempt-succeeded', 'attempt-declined'],
+    COMPLETED: ['attempt-succeeded', 'attempt-declined', 'refund-opened', ...REFUND_ANSWER],
     ACHSENT: ['ach-accepted'],
     // Late reversals: the only ways out of a terminal status.
     ERROR: ['ach-returned', 'charged-back'],
@@ -87,8 +100,8 @@ export const TRANSITIONS: Record<BillingStatus, Row> = {
   WAIVED: { WAIVED: ['attempt-declined'], ...OWN_OUTCOME },
   CANCELLED: { CANCELLED: ['attempt-declined'], ...OWN_OUTCOME },
   PAUSED_SKIPPED: { PAUSED_SKIPPED: ['attempt-declined'], ...OWN_OUTCOME },
-  REFUNDED: { REFUNDED: ['attempt-declined'], ...OWN_OUTCOME },
-  STALE: { STALE: ['attempt-declined'], ...OWN_OUTCOME },
+  REFUNDED: { REFUNDED: ['attempt-declined', ...REFUND_ANSWER], ...OWN_OUTCOME },
+  STALE: { STALE: ['attempt-declined', ...REFUND_ANSWER], ...OWN_OUTCOME },
   // A sentinel for "no subscription at all"; no row ever holds it.
   INACTIVE: {},
 };

@@ -16,6 +16,8 @@ export const VERDICTS = [
   'stale',
   'pause-skipped',
   'notified',
+  'refund-sent',
+  'refund-declined',
   'no-op',
   'deferred',
   'skipped',

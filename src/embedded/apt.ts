@@ -4,6 +4,8 @@ import type { Machine } from './machine.ts';
 export const aptPackages = {
   redis: ['redis-server', 'valkey-server'],
   java: ['openjdk-17-jre-headless', 'default-jre-headless'],
+  /** For tests only: what people see is looked at with one. */
+  browser: ['chromium', 'chromium-browser'],
 } as const;
 
 /**

@@ -16,6 +16,8 @@ export const EVENT_LIMITS = {
   dataBytes: 256 * 1024,
   /** Of the user's id and of the identity each, in UTF-8: they are parts of keys. */
   idBytes: 512,
+  /** Of objects and lists within each other in `data`: much deeper, and writing them as JSON fails. */
+  dataLevels: 64,
   /** Kinesis uses 56 digits. */
   sequenceDigits: 64,
 } as const;
@@ -25,6 +27,12 @@ export interface EventPosition {
   readonly stream: EventStream;
   readonly shardId: string;
   readonly sequence: string;
+}
+
+/** A record that cannot be read as an event. */
+export interface UnreadableRecord extends EventPosition {
+  /** Whose it is, as far as anybody can tell: they may have cancelled with it. */
+  readonly userId: UserId | null;
 }
 
 /** An event as it was received. It never changes: storing it again writes the same. */
@@ -48,7 +56,7 @@ export interface EventOutcome {
   readonly changed: readonly string[];
 }
 
-export type Quarantined = EventPosition & {
+export type Quarantined = UnreadableRecord & {
   readonly quarantineId: string;
   readonly reason: string;
   readonly at: Instant;
@@ -115,8 +123,8 @@ export interface Inbox {
    * nobody decides between the flag that goes and the mark that comes.
    */
   quarantine(event: InboxEvent, reason: string, at: Instant): Promise<void>;
-  /** What cannot even be read as an event. Repeatable. */
-  quarantineRaw(position: EventPosition, raw: Uint8Array, reason: string, at: Instant): Promise<void>;
+  /** What cannot even be read as an event. Automatic paths wait for somebody as well. Repeatable. */
+  quarantineRaw(record: UnreadableRecord, raw: Uint8Array, reason: string, at: Instant): Promise<void>;
   /** Events that were stored up to `before` and are not applied yet: their jobs may be lost. */
   waiting(before: Instant, key: PageKey | null): Promise<WaitingPage>;
   /** Takes the user's flag away, unless an event of the `users` stream waits. Repeatable at any time. */

@@ -27,6 +27,10 @@ export interface Attempt {
   readonly description: string | null;
   /** The card attempt after whose decline the account was asked. */
   readonly insteadOf: AttemptId | null;
+  /** The payment that is given back. Null: it is a charge. */
+  readonly refundOf: string | null;
+  /** The period that is billed at this price once the charge, a proration, is paid. */
+  readonly upgrades: { readonly subscriptionId: SubscriptionId; readonly amount: Cents } | null;
   readonly openedAt: Instant;
 }
 
@@ -99,7 +103,10 @@ export interface PipelineStore {
   /** Refused if an attempt is open, or if this one was ever opened before. */
   open(state: RecordState, attempt: Attempt): StateChange;
   resolve(state: RecordState, resolution: Resolution): StateChange;
-  /** The open attempt is resolved and another one opened: the card has no money, so the account is asked. */
+  /**
+   * The open attempt is resolved and another one opened: the card has no money, so the account is asked; or what was paid
+   * is given back.
+   */
   replace(state: RecordState, resolution: Resolution, next: Attempt): StateChange;
   /** A balance too low: an attempt without a charge. */
   refuse(state: RecordState, refusal: { readonly process: Process; readonly at: Instant }): StateChange;

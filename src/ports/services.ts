@@ -69,6 +69,8 @@ export type ChargeAnswer =
 
 export interface Processor {
   charge(key: string, request: ChargeRequest): Promise<ChargeAnswer>;
+  /** Gives a whole payment back. The answer carries that payment's confirmation id. */
+  refund(key: string, confirmationId: string): Promise<ChargeAnswer>;
   /** Null: the processor does not know the key, which proves nothing about a request still on its way. */
   findByKey(key: string): Promise<Payment | null>;
   /** As it is now: an ACH entry that was returned is `FAILED`, with the return code. Null: there is no such payment. */

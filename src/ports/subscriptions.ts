@@ -1,5 +1,5 @@
 import type { Instant } from '../domain/instant.ts';
-import type { BillingStatus, Subscription } from '../domain/subscription.ts';
+import type { BillingStatus, Subscription, SubscriptionId } from '../domain/subscription.ts';
 import type { Cause } from '../domain/transitions.ts';
 import type { MalformedRowError } from '../errors.ts';
 import type { Authority, Write } from './transaction.ts';
@@ -42,6 +42,8 @@ export interface ChangeContext {
   readonly now: Instant;
   /** Why the records change. A change that the transition table does not allow for it is refused before it is sent. */
   readonly cause: Cause;
+  /** Records among them that change for another reason. */
+  readonly causes?: ReadonlyMap<SubscriptionId, Cause>;
   /**
    * The user's whole partition as read under the same lock: history stamps and free instants come from it. With a row in
    * it that cannot be read nothing is written, because that row may hold the instant or the newest stamp.

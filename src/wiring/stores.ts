@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { DynamoAttendance } from '../adapters/dynamodb/attendance.ts';
+import { DynamoBans } from '../adapters/dynamodb/bans.ts';
 import { BatchReader } from '../adapters/dynamodb/batch-reader.ts';
 import { BatchWriter } from '../adapters/dynamodb/batch-writer.ts';
 import { DynamoCheckpoints } from '../adapters/dynamodb/checkpoints.ts';
 import { createDynamoClient } from '../adapters/dynamodb/client.ts';
 import { DynamoFreezes } from '../adapters/dynamodb/freezes.ts';
+import { DynamoHistory } from '../adapters/dynamodb/history.ts';
 import { DynamoIdempotencyKeys } from '../adapters/dynamodb/idempotency-keys.ts';
 import { DynamoInbox } from '../adapters/dynamodb/inbox.ts';
 import { DynamoNotices } from '../adapters/dynamodb/notices.ts';
@@ -17,21 +19,23 @@ import { DynamoSignals } from '../adapters/dynamodb/signals.ts';
 import { DynamoSubscriptions } from '../adapters/dynamodb/subscriptions.ts';
 import { Transactor } from '../adapters/dynamodb/transaction.ts';
 import { createLockClient } from '../adapters/lock/lock-client.ts';
+import { DynamoLockWatch } from '../adapters/lock/lock-watch.ts';
 import { systemTimer } from '../adapters/system-timer.ts';
 import type * as sections from '../config/sections.ts';
 import type { Attendance } from '../ports/attendance.ts';
+import type { BanLog } from '../ports/bans.ts';
 import type { Checkpoints } from '../ports/checkpoints.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FreezeStore } from '../ports/freezes.ts';
 import type { IdempotencyKeys } from '../ports/idempotency.ts';
 import type { Inbox, Quarantine } from '../ports/inbox.ts';
-import type { LockClient } from '../ports/lock.ts';
+import type { LockClient, LockWatch } from '../ports/lock.ts';
 import type { Notices } from '../ports/notices.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
 import type { RequestStore } from '../ports/requests.ts';
 import type { RunStore } from '../ports/runs.ts';
 import type { SignalStore } from '../ports/signals.ts';
-import type { SubscriptionsRepository } from '../ports/subscriptions.ts';
+import type { HistoryRepository, SubscriptionsRepository } from '../ports/subscriptions.ts';
 
 export interface StoreSettings {
   readonly dynamodb: z.output<typeof sections.dynamodb>;
@@ -42,6 +46,7 @@ export interface StoreSettings {
 /** Everything that is kept in DynamoDB. */
 export interface Stores {
   readonly subscriptions: SubscriptionsRepository;
+  readonly history: HistoryRepository;
   readonly pipeline: PipelineStore;
   readonly runs: RunStore;
   readonly requests: RequestStore;
@@ -53,7 +58,9 @@ export interface Stores {
   readonly checkpoints: Checkpoints;
   readonly attendance: Attendance;
   readonly notices: Notices;
+  readonly bans: BanLog;
   readonly locks: LockClient;
+  readonly lockWatch: LockWatch;
   /** Releases the locks that are held. */
   close(): Promise<void>;
 }
@@ -86,6 +93,12 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
       pageSize: dynamodb.PAGE_SIZE,
       ids: randomUUID,
     }),
+    history: new DynamoHistory({
+      client,
+      transactor,
+      historyTable: dynamodb.HISTORY_TABLE,
+      ids: randomUUID,
+    }),
     pipeline: new DynamoPipeline({ client, table, reader, checkDelaysMs: janitor.JANITOR_DELAYS }),
     runs: new DynamoRuns({ client, table, reader }),
     requests: new DynamoRequests({ client, table }),
@@ -97,7 +110,9 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
     checkpoints: new DynamoCheckpoints({ client, table, transactor, ids: randomUUID }),
     attendance: new DynamoAttendance({ client, table }),
     notices: new DynamoNotices({ client, table }),
+    bans: new DynamoBans({ client, table }),
     locks,
+    lockWatch: new DynamoLockWatch({ client, table: dynamodb.LOCKS_TABLE }),
     async close() {
       await locks.close();
       client.destroy();

@@ -121,9 +121,20 @@ describe('a drop', () => {
   });
 });
 
+it.each([
+  ['nested too deeply', `{"user_id":"u","x":${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
+  ['not an event: data.user_id', '{"user_id":"\\ud800"}'],
+])('what is %s cannot be replayed, and says so', async (reason, data) => {
+  const record = { stream: 'users', shardId: user, sequence: '200', userId: user } as const;
+  const raw = Buffer.from(`{"id":"x","type":"CANCEL","source":"s","data":${data}}`);
+  await desk.inbox.quarantineRaw(record, raw, 'older', NOW);
+  const answer = await replayQuarantined(dependencies(), `users.${user}.200`, { force: false });
+  expect(answer).toEqual({ result: 'unreadable', reason });
+});
+
 it('everything is listed, page by page', async () => {
   const position = (sequence: number) =>
-    ({ stream: 'users', shardId: user, sequence: String(sequence) }) as const;
+    ({ stream: 'users', shardId: user, sequence: String(sequence), userId: null }) as const;
   for (let n = 100; n < 130; n += 1)
     await desk.inbox.quarantineRaw(position(n), Uint8Array.of(1), 'not JSON', NOW);
   const pages = [];

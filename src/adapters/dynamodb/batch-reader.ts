@@ -1,6 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
+import { ServiceDownError } from '../../errors.ts';
 import type { Timer } from '../../ports/timer.ts';
 import type { PipelineKey } from './item-codec.ts';
 import type { RawItem } from './raw-item.ts';
@@ -39,7 +40,8 @@ export class BatchReader {
     const found: RawItem[] = [];
     let left = keys;
     for (let tries = 0; left.length > 0; tries += 1) {
-      if (tries === MAX_TRIES) throw new Error('DynamoDB keeps leaving keys of a batch unprocessed');
+      if (tries === MAX_TRIES)
+        throw new ServiceDownError('DynamoDB keeps leaving keys of a batch unprocessed');
       if (tries > 0) await timer.sleep(random() * Math.min(1_000, 25 * 2 ** tries));
       const { Responses = {}, UnprocessedKeys = {} } = await client.send(
         new BatchGetItemCommand({ RequestItems: { [table]: { Keys: left, ConsistentRead: true } } }),

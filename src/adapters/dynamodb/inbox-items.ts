@@ -108,6 +108,7 @@ const flag = z.object({ userId, sequence: z.string() });
 
 const QUARANTINE_STATES = ['held', 'released', 'dropped'] as const;
 const quarantined = position.extend({
+  userId: userId.nullable(),
   quarantineId: z.string(),
   state: z.enum(QUARANTINE_STATES),
   reason: z.string(),

@@ -1,5 +1,5 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import type { UserId } from '../../domain/subscription.ts';
 import { RecordChangedError } from '../../errors.ts';
 import type { InboxEvent, Quarantined } from '../../ports/inbox.ts';
 import type { Condition } from './conditions.ts';
@@ -27,6 +27,21 @@ const newOrReleased: Condition = {
   ExpressionAttributeNames: { '#state': 'state' },
   ExpressionAttributeValues: { ':released': { S: 'released' } },
 };
+
+/**
+ * What could not be read came again, and can be read now: the event takes its place, or it would be in the inbox for ever.
+ * With the same time where it is held, because that is its name in the list.
+ */
+const newOrReleasedOrUnread = (at: AttributeValue | undefined): Condition => ({
+  ConditionExpression: `${newOrReleased.ConditionExpression} OR (attribute_type(#event, :null) AND (#state <> :held OR #at = :at))`,
+  ExpressionAttributeNames: { ...newOrReleased.ExpressionAttributeNames, '#event': 'event', '#at': 'at' },
+  ExpressionAttributeValues: {
+    ...newOrReleased.ExpressionAttributeValues,
+    ':null': { S: 'NULL' },
+    ':held': { S: 'held' },
+    ':at': at ?? { NULL: true },
+  },
+});
 
 const stillHeld: Condition = {
   ConditionExpression: '#state = :held',
@@ -76,8 +91,9 @@ export class InboxWrites {
 
   hold(item: Quarantined, changeId: string): DynamoWrite[] {
     const content = inboxItems.quarantined.write(item, changeId);
+    const condition = item.event === null ? newOrReleased : newOrReleasedOrUnread(content['at']);
     return [
-      this.put(content, newOrReleased, `${item.quarantineId} is, or was, in quarantine`),
+      this.put(content, condition, `${item.quarantineId} is, or was, in quarantine`),
       this.putAlways(inboxItems.quarantineEntry.write(item)),
     ];
   }
@@ -90,18 +106,19 @@ export class InboxWrites {
     ];
   }
 
-  /** A set: an id that is added twice is in it once, and the user is free when the last one has gone. */
-  markUser(userId: UserId, change: 'ADD' | 'DELETE', quarantineId: string): DynamoWrite {
-    return fromWrite(
-      unconditional({
-        Update: {
-          TableName: this.table,
-          Key: marshall(keys.quarantined(userId)),
-          UpdateExpression: `${change} ids :id`,
-          ExpressionAttributeValues: { ':id': { SS: [quarantineId] } },
-        },
-      }),
-    );
+  /**
+   * Whose it is waits, or no more. A set: an id that is added twice is in it once, and the user is free when the last one
+   * has gone.
+   */
+  mark({ stream, userId, quarantineId }: Quarantined, change: 'ADD' | 'DELETE'): DynamoWrite[] {
+    if (stream !== 'users' || userId === null) return [];
+    const update = {
+      TableName: this.table,
+      Key: marshall(keys.quarantined(userId)),
+      UpdateExpression: `${change} ids :id`,
+      ExpressionAttributeValues: { ':id': { SS: [quarantineId] } },
+    };
+    return [fromWrite(unconditional({ Update: update }))];
   }
 
   putAlways(Item: RawItem): DynamoWrite {

@@ -11,13 +11,13 @@ import type { UserId } from '../../domain/subscription.ts';
 import { RecordChangedError } from '../../errors.ts';
 import type {
   EventOutcome,
-  EventPosition,
   EventRef,
   EventStream,
   FlaggedPage,
   Inbox,
   InboxEvent,
   Quarantined,
+  UnreadableRecord,
   WaitingPage,
 } from '../../ports/inbox.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
@@ -124,28 +124,30 @@ export class DynamoInbox implements Inbox {
 
   async quarantine(event: InboxEvent, reason: string, at: Instant): Promise<void> {
     const changeId = this.options.ids();
-    const item = quarantinedAt(event, { reason, at, event, raw: null, cut: false });
+    const unread = await this.unreadBefore(event);
+    const item = quarantinedAt(event, { reason, at: unread?.at ?? at, event, raw: null, cut: false });
     const marker = inboxItems.done.write(event, 'quarantined', { outcome: IN_QUARANTINE, at });
     const writes = [
       this.writes.takeFromInbox(event),
       this.writes.becomesDone(event, marker),
       ...this.writes.hold(item, changeId),
-      ...(event.stream === 'users' ? [this.writes.markUser(event.userId, 'ADD', item.quarantineId)] : []),
+      ...this.writes.mark(item, 'ADD'),
+      ...(unread === null || unread.userId === event.userId ? [] : this.writes.mark(unread, 'DELETE')),
     ];
     const evidence = this.writes.evidence(inboxKeys.quarantine(item.quarantineId));
     await this.commitOnce(event, writes, changeId, evidence);
   }
 
-  async quarantineRaw(position: EventPosition, raw: Uint8Array, reason: string, at: Instant): Promise<void> {
+  async quarantineRaw(record: UnreadableRecord, raw: Uint8Array, reason: string, at: Instant): Promise<void> {
     const token = this.options.ids();
-    const item = quarantinedAt(position, {
+    const item = quarantinedAt(record, {
       reason,
       at,
       event: null,
       raw: Buffer.from(raw.subarray(0, MAX_RAW_BYTES)).toString('base64'),
       cut: raw.length > MAX_RAW_BYTES,
     });
-    const writes = this.writes.hold(item, token);
+    const writes = [...this.writes.hold(item, token), ...this.writes.mark(item, 'ADD')];
     const evidence = this.writes.evidence(inboxKeys.quarantine(item.quarantineId));
     await unlessChanged(() =>
       this.options.transactor.commit({ authority: 'unlocked', writes, token, evidence }),
@@ -200,6 +202,13 @@ export class DynamoInbox implements Inbox {
     if (event.stream === 'users') await this.liftFlag(event.userId);
   }
 
+  /** What is held of the same record from when it could not be read. */
+  private async unreadBefore(event: InboxEvent): Promise<Quarantined | null> {
+    const item = await this.item(inboxKeys.quarantine(quarantineIdOf(event)));
+    const held = item === undefined ? null : inboxItems.quarantined.read(item);
+    return held?.event === null ? held : null;
+  }
+
   private async item(key: PipelineKey): Promise<RawItem | undefined> {
     const { Item } = await this.options.client.send(
       new GetItemCommand({ TableName: this.options.table, Key: marshall(key), ConsistentRead: true }),
@@ -229,13 +238,14 @@ function inRounds(events: readonly InboxEvent[]): InboxEvent[][] {
 }
 
 function quarantinedAt(
-  { stream, shardId, sequence }: EventPosition,
+  { stream, shardId, sequence, userId }: UnreadableRecord,
   what: Pick<Quarantined, 'reason' | 'at' | 'event' | 'raw' | 'cut'>,
 ): Quarantined {
   const position = { stream, shardId, sequence };
   return {
     ...position,
     ...what,
+    userId,
     quarantineId: quarantineIdOf(position),
     reason: shortened(what.reason),
   };

@@ -74,6 +74,9 @@ const attempt = z.object({
   accountId: z.string().nullable(),
   description: z.string().nullable(),
   insteadOf: attemptId.nullable(),
+  // Attempts from before there were refunds and upgrades have neither.
+  refundOf: z.string().nullable().default(null),
+  upgrades: z.object({ subscriptionId, amount: money }).nullable().default(null),
   openedAt: instant,
 }) satisfies z.ZodType<Attempt>;
 

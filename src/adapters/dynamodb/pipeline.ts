@@ -126,14 +126,14 @@ export class DynamoPipeline implements PipelineStore {
   resolve(state: RecordState, resolution: Resolution): StateChange {
     const before = contentOf(state);
     const open = openAttempt(before);
-    const next = { ...before, open: null, checks: 0, past: [...before.past, pastOf(open, resolution)] };
+    const next = { ...before, open: null, checks: 0, past: [...before.past, ...pastOf(open, resolution)] };
     return this.change(before, next, [this.resolution(open, resolution)]);
   }
 
   replace(state: RecordState, resolution: Resolution, attempt: Attempt): StateChange {
     const before = contentOf(state);
     const open = openAttempt(before);
-    const next = { ...before, open: attempt, checks: 0, past: [...before.past, pastOf(open, resolution)] };
+    const next = { ...before, open: attempt, checks: 0, past: [...before.past, ...pastOf(open, resolution)] };
     return this.change(before, next, [this.resolution(open, resolution), this.opening(attempt)]);
   }
 
@@ -345,8 +345,10 @@ function membershipEvent(
   return quarantined?.['ids'] === undefined ? null : 'quarantined';
 }
 
-/** Dated by its opening: that is when the day's limit was used up. */
-function pastOf({ process, accountId, rail, openedAt: at }: Attempt, { status }: Resolution): PastAttempt {
-  if (rail === 'ACH') return { process, at, rail, result: status, returnCode: null, accountId };
-  return { process, at, rail, result: status === 'COMPLETED' ? 'COMPLETED' : 'FAILED' };
+/** Dated by its opening: that is when the day's limit was used up. A refund asked nobody for money. */
+function pastOf(attempt: Attempt, { status }: Resolution): PastAttempt[] {
+  const { process, accountId, rail, openedAt: at, refundOf } = attempt;
+  if (refundOf !== null) return [];
+  if (rail === 'ACH') return [{ process, at, rail, result: status, returnCode: null, accountId }];
+  return [{ process, at, rail, result: status === 'COMPLETED' ? 'COMPLETED' : 'FAILED' }];
 }

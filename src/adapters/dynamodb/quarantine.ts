@@ -99,7 +99,7 @@ export class DynamoQuarantine implements Quarantine {
       this.writes.isNotDone(event),
       this.writes.putAlways(inboxItems.event.write(event)),
       ...(event.stream === 'users' ? [this.writes.putAlways(inboxItems.flag.write(event))] : []),
-      ...this.unmark(item),
+      ...this.writes.mark(item, 'DELETE'),
     ]);
   }
 
@@ -112,7 +112,7 @@ export class DynamoQuarantine implements Quarantine {
     await this.decide(item, (changeId) => [
       ...this.writes.decide(item, inboxItems.quarantined.writeDecided(item, 'dropped', by, changeId)),
       ...(event === null ? [] : [this.writes.putAlways(inboxItems.done.write(event, 'dropped', what))]),
-      ...this.unmark(item),
+      ...this.writes.mark(item, 'DELETE'),
     ]);
   }
 
@@ -127,12 +127,6 @@ export class DynamoQuarantine implements Quarantine {
       ConsistentRead: true,
     });
     return found.map((item) => inboxItems.applied.read(item));
-  }
-
-  /** What could not be read has no user to mark. */
-  private unmark({ event, quarantineId }: Quarantined): DynamoWrite[] {
-    if (event?.stream !== 'users') return [];
-    return [this.writes.markUser(event.userId, 'DELETE', quarantineId)];
   }
 
   private decide(

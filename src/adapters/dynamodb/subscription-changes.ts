@@ -2,7 +2,8 @@ import { billingPeriod } from '../../domain/billing-dates.ts';
 import { freeInstant } from '../../domain/collisions.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { compareInstants, formatInstant, isWholeSecond, nextStamp } from '../../domain/instant.ts';
-import type { Subscription } from '../../domain/subscription.ts';
+import type { Subscription, SubscriptionId } from '../../domain/subscription.ts';
+import type { Cause } from '../../domain/transitions.ts';
 import { BIRTH_STATUSES, isLegal } from '../../domain/transitions.ts';
 import { IllegalTransitionError, PeriodTakenError, RecordChangedError } from '../../errors.ts';
 import type { ChangeContext, StoredSubscription, SubscriptionToWrite } from '../../ports/subscriptions.ts';
@@ -87,7 +88,8 @@ export function writesOf(
   target: { billingTable: string; historyTable: string; token: string; context: ChangeContext },
 ): DynamoWrite[] {
   const { context, token } = target;
-  const history = withData(item, { ...context.data, cause: context.cause, change_id: token });
+  const cause = causeOf(item['subscription_id']?.S ?? '', context);
+  const history = withData(item, { ...context.data, cause, change_id: token });
   return [
     historyWrite(target.historyTable, history),
     ...(moves(item, before) ? [deletion(target.billingTable, before)] : []),
@@ -207,7 +209,11 @@ function inPlace(record: Subscription, row: RawItem): Subscription {
   return record;
 }
 
-function assertLegal(row: RawItem | null, record: Subscription, { cause }: ChangeContext): void {
+const causeOf = (subscriptionId: string, { cause, causes }: ChangeContext): Cause =>
+  causes?.get(subscriptionId as SubscriptionId) ?? cause;
+
+function assertLegal(row: RawItem | null, record: Subscription, context: ChangeContext): void {
+  const cause = causeOf(record.subscriptionId, context);
   if (row === null) {
     if (BIRTH_STATUSES.includes(record.billingStatus)) return;
     throw new IllegalTransitionError(`a record cannot begin as ${record.billingStatus}`);

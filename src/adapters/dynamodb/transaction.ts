@@ -3,6 +3,7 @@ import {
   GetItemCommand,
   TransactWriteItemsCommand,
   TransactionCanceledException,
+  TransactionConflictException,
   TransactionInProgressException,
 } from '@aws-sdk/client-dynamodb';
 import type { CollectionsError } from '../../errors.ts';
@@ -154,6 +155,10 @@ export class Transactor {
   }
 }
 
+/** What the store throws when it, or the way to it, fails for a while: nothing is wrong with what was asked. */
+export const isPassing = (error: Error): boolean =>
+  error instanceof TransactionConflictException || isBusy(error) || isUnclear(error);
+
 interface Failure {
   /**
    * `refused` by a condition; `busy`, nothing was written but the same may pass later; `unclear`, the answer was lost;
@@ -166,7 +171,7 @@ interface Failure {
 function failureOf(error: Error, transaction: Transaction): Failure {
   if (error instanceof LockLostError) return { kind: 'lost', error };
   if (error instanceof TransactionCanceledException) return cancellation(error, transaction);
-  if (error instanceof TransactionInProgressException || isThrottled(error)) return { kind: 'busy', error };
+  if (isBusy(error)) return { kind: 'busy', error };
   return { kind: isUnclear(error) ? 'unclear' : 'wrong', error };
 }
 
@@ -174,8 +179,7 @@ function failureOf(error: Error, transaction: Transaction): Failure {
 function cancellation(error: TransactionCanceledException, { authority, writes }: Transaction): Failure {
   const reasons = error.CancellationReasons ?? [];
   const failed = reasons.findIndex(({ Code }) => Code === 'ConditionalCheckFailed');
-  if (failed === -1)
-    return { kind: reasons.some(({ Code }) => BUSY.has(Code ?? '')) ? 'busy' : 'wrong', error };
+  if (failed === -1) return { kind: isBusy(error) ? 'busy' : 'wrong', error };
   const offset = authority === 'unlocked' ? 0 : 1;
   if (failed < offset) {
     return {
@@ -187,8 +191,14 @@ function cancellation(error: TransactionCanceledException, { authority, writes }
   return { kind: 'refused', error: writes[failed - offset]?.refused(found) ?? error };
 }
 
-const isThrottled = ({ name }: Error): boolean =>
-  /throttl|ThroughputExceeded|RequestLimitExceeded/i.test(name);
+function isBusy(error: Error): boolean {
+  if (error instanceof TransactionCanceledException)
+    return error.CancellationReasons?.some(({ Code }) => BUSY.has(Code ?? '')) ?? false;
+  return (
+    error instanceof TransactionInProgressException ||
+    /throttl|ThroughputExceeded|RequestLimitExceeded/i.test(error.name)
+  );
+}
 
 /** The server failed, or no answer came: a time-out, a connection that broke. Nobody said no. */
 function isUnclear(error: Error): boolean {
@@ -198,8 +208,9 @@ function isUnclear(error: Error): boolean {
     code?: string;
   };
   if ($fault === 'server' || ($metadata?.httpStatusCode ?? 0) >= 500) return true;
+  // Not by the message: it may quote what somebody sent.
   return (
     $metadata?.httpStatusCode === undefined &&
-    /timeout|abort|ECONN|EPIPE|socket/i.test(`${error.name} ${code} ${error.message}`)
+    /timeout|abort|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|UNREACH/i.test(`${error.name} ${code}`)
   );
 }

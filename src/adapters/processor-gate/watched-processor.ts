@@ -21,6 +21,12 @@ export class WatchedProcessor implements Processor {
     return answer;
   }
 
+  async refund(key: string, confirmationId: string): Promise<ChargeAnswer> {
+    const answer = await this.processor.refund(key, confirmationId);
+    this.breaker.record(answer.kind !== 'unknown');
+    return answer;
+  }
+
   findByKey(key: string): Promise<Payment | null> {
     return this.processor.findByKey(key);
   }

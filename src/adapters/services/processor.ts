@@ -32,12 +32,17 @@ export class HttpProcessor implements Processor {
     this.http = http;
   }
 
-  async charge(key: string, request: ChargeRequest): Promise<ChargeAnswer> {
+  charge(key: string, request: ChargeRequest): Promise<ChargeAnswer> {
+    return this.post(key, '/payments', bodyOf(request));
+  }
+
+  refund(key: string, confirmationId: string): Promise<ChargeAnswer> {
+    return this.post(key, `/payments/${encodeURIComponent(confirmationId)}/refund`, {});
+  }
+
+  private async post(key: string, path: string, body: object): Promise<ChargeAnswer> {
     try {
-      const answer = await this.http.send('POST', '/payments', {
-        headers: { 'idempotency-key': key },
-        body: bodyOf(request),
-      });
+      const answer = await this.http.send('POST', path, { headers: { 'idempotency-key': key }, body });
       return this.understand(answer);
     } catch (error) {
       return { kind: 'unknown', error: error instanceof Error ? error : new Error(String(error)) };
@@ -60,7 +65,8 @@ export class HttpProcessor implements Processor {
   /** Anything but a payment or a refusal to take it leaves open what happened: also an answer that makes no sense. */
   private understand({ status, headers, body }: HttpAnswer): ChargeAnswer {
     if (status === 429) return { kind: 'not-taken', retryAfterMs: retryAfterMs(headers) };
-    if (status !== 201) return { kind: 'unknown', error: this.http.down(`answers ${status} to a charge`) };
+    if (status !== 201)
+      return { kind: 'unknown', error: this.http.down(`answers ${status} to a charge or refund`) };
     return { kind: 'answered', payment: paymentOf(this.http.checked(payment, body)) };
   }
 }

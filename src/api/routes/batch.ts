@@ -29,14 +29,22 @@ export const batchRoutes = (dependencies: BatchDependencies): Route[] => [
         batch_id: z.string(),
         requests: z.array(acceptedRequest),
         unknown: z.array(z.string()).meta({ description: 'Ids that no record has' }),
+        not_owned: z
+          .array(z.string())
+          .meta({ description: 'Records of members whom the older service bills' }),
       }),
     },
     problems: ['body-too-large'],
     async handle({ body }, { caller, key }) {
       const batchId = key === null ? `batch.${randomUUID()}` : requestIdOf('batch', caller.name, key);
       const by = caller.name;
-      const { accepted, unknown } = await orderBatch(dependencies, { batchId, by }, body.subscription_ids);
-      return { status: 202, body: { batch_id: batchId, requests: accepted.map(viewOfAccepted), unknown } };
+      const { accepted, unknown, notOwned } = await orderBatch(
+        dependencies,
+        { batchId, by },
+        body.subscription_ids,
+      );
+      const requests = accepted.map(viewOfAccepted);
+      return { status: 202, body: { batch_id: batchId, requests, unknown, not_owned: notOwned } };
     },
   }),
 ];

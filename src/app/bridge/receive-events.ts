@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { EventStream, Inbox, InboxEvent } from '../../ports/inbox.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordFate } from '../../ports/metrics.ts';
-import { readEvent } from './read-event.ts';
+import { readEvent, userIdFrom } from './read-event.ts';
 import type { Deliver } from './shard-reader.ts';
 
 export type { RecordFate };
@@ -29,8 +29,11 @@ export const receiveEvents =
       const verdict = readEvent(position, record.data, { owned, receivedAt: clock.now() });
       if (verdict.fate === 'stored') events.push(verdict.event);
       if (verdict.fate === 'quarantined') {
-        await inbox.quarantineRaw(position, record.data, verdict.reason, clock.now());
-        log.warn({ ...position, reason: verdict.reason }, 'a record cannot be read as an event');
+        // A record's key is its user's id, also where nothing else of it can be read.
+        const unreadable = { ...position, userId: verdict.userId ?? userIdFrom(record.partitionKey) };
+        await inbox.quarantineRaw(unreadable, record.data, verdict.reason, clock.now());
+        const { reason } = verdict;
+        log.error({ alarm: 'quarantine', ...unreadable, reason }, 'a record cannot be read as an event');
       }
       count(stream, verdict.fate);
     }

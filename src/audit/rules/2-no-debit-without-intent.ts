@@ -1,4 +1,4 @@
-import { OUTCOMES } from '../allowed-transitions.ts';
+import { INTENTS, OUTCOMES } from '../allowed-transitions.ts';
 import { instantText, plusMs } from '../instant.ts';
 import type { Attempt } from '../record.ts';
 import type { KeyTally } from '../tally.ts';
@@ -42,7 +42,7 @@ function* lostAttempts({ changes, attempts }: RecordCase): Generator<string> {
   const known = new Set(attempts.map(({ id }) => id));
   const named = changes
     .slice(1)
-    .filter(({ cause }) => cause === 'attempt-opened' || (cause !== null && OUTCOMES.includes(cause)))
+    .filter(({ cause }) => cause !== null && (INTENTS.includes(cause) || OUTCOMES.includes(cause)))
     .flatMap(({ attemptId }) => attemptId ?? []);
   for (const id of new Set(named))
     if (!known.has(id)) yield `history names attempt ${id}, which is not there`;

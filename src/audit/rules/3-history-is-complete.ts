@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { INTENTS } from '../allowed-transitions.ts';
 import type { Attempt, Change, RecordState } from '../record.ts';
 import type { PlainItem } from '../source.ts';
 import type { RecordCase, Rule } from '../user-case.ts';
@@ -52,8 +53,9 @@ function* attemptRows({ changes, attempts }: RecordCase): Generator<string> {
     yield `the first history row, ${first.lastRunDateText}, is an attempt: what came before is missing`;
   for (const attempt of attempts) {
     const rows = changes.filter(({ attemptId }) => attemptId === attempt.id);
-    const intents = rows.filter(({ cause }) => cause === 'attempt-opened').length;
-    if (intents === 0) yield `no history row tells of the intent of attempt ${attempt.id}`;
+    const intents = rows.filter(({ cause }) => cause !== null && INTENTS.includes(cause)).length;
+    const beganAlong = changes.some(({ openedAttemptId }) => openedAttemptId === attempt.id);
+    if (intents === 0 && !beganAlong) yield `no history row tells of the intent of attempt ${attempt.id}`;
     if (attempt.resolution !== null && rows.length === intents && !wasReplaced(attempt, changes))
       yield `no history row tells of the outcome of attempt ${attempt.id}`;
   }

@@ -1,3 +1,4 @@
+import { INTENTS } from '../allowed-transitions.ts';
 import { instantText } from '../instant.ts';
 import type { Attempt, Change } from '../record.ts';
 import type { RecordCase, Rule } from '../user-case.ts';
@@ -13,7 +14,7 @@ export const noForbiddenIntent: Rule = function* ({ userId, records }, { freezes
     for (const attempt of record.attempts) {
       const at = intendedAt(record, attempt);
       const freeze = freezes.forbids(at, attempt.rail, userId);
-      if (freeze !== null)
+      if (freeze !== null && !goesBackAtOnce(record, attempt))
         yield {
           subscriptionId,
           detail: `attempt ${attempt.id} was opened at ${instantText(at)} during a freeze (${freeze})`,
@@ -24,8 +25,15 @@ export const noForbiddenIntent: Rule = function* ({ userId, records }, { freezes
   }
 };
 
+/** What was paid in vain goes back with the record of the payment; a freeze keeps nobody's money. */
+const goesBackAtOnce = ({ changes }: RecordCase, { id }: Attempt): boolean =>
+  changes.some(({ openedAttemptId }) => openedAttemptId === id);
+
 const intentOf = ({ changes }: RecordCase, { id }: Attempt): number =>
-  changes.findIndex(({ cause, attemptId }) => cause === 'attempt-opened' && attemptId === id);
+  changes.findIndex(
+    ({ cause, attemptId, openedAttemptId }) =>
+      openedAttemptId === id || (cause !== null && INTENTS.includes(cause) && attemptId === id),
+  );
 
 /**
  * When the intent was written. An attempt's own `openedAt` is when its case was first looked at: a second rail that was
@@ -35,7 +43,14 @@ const intendedAt = (record: RecordCase, attempt: Attempt): bigint =>
   record.changes[intentOf(record, attempt)]?.lastRunDate ?? attempt.openedAt;
 
 function* forbiddenByRecord(record: RecordCase, attempt: Attempt): Generator<string> {
-  const before: Change | undefined = record.changes[intentOf(record, attempt) - 1];
+  const intent = intentOf(record, attempt);
+  if (attempt.isRefund) {
+    const status = record.changes[intent]?.status;
+    if (status !== undefined && status !== 'COMPLETED')
+      yield `refund ${attempt.id} was begun on a record that was ${status}`;
+    return;
+  }
+  const before: Change | undefined = record.changes[intent - 1];
   if (before === undefined) return;
   const opened = `attempt ${attempt.id} was opened on a record that was`;
   if (!COLLECTABLE.includes(before.status)) yield `${opened} ${before.status}`;

@@ -32,24 +32,48 @@ export const everyChainGoesOn: Rule = function* ({ records }): Generator<Finding
   );
 };
 
-/** Support gave these another date: the step that leads there is theirs. */
-const movedOnPurpose = (records: readonly RecordCase[]): ReadonlySet<string> =>
-  new Set(
-    records
-      .filter(({ row, changes }) => changes.some(({ billingDate }) => billingDate !== row?.billingDate))
-      .map(({ subscriptionId }) => subscriptionId),
+/**
+ * Support gave these another date: the step that leads there is theirs. The one that leads on may begin at any date that
+ * the record ever had, because the period after it may have been there when it was moved.
+ */
+const movedOnPurpose = (records: readonly RecordCase[]): ReadonlyMap<string, readonly bigint[]> =>
+  new Map(
+    records.flatMap(({ subscriptionId, row, changes }) => {
+      const others = changes
+        .map(({ billingDate }) => billingDate)
+        .filter((date) => date !== row?.billingDate);
+      return others.length === 0 ? [] : [[subscriptionId, others] as const];
+    }),
   );
 
 /** From period to period. After a cancelled one the member came back, at whatever date they chose. */
-function* steps(periods: readonly RecordState[], moved: ReadonlySet<string>): Generator<Finding> {
+function* steps(
+  periods: readonly RecordState[],
+  moved: ReadonlyMap<string, readonly bigint[]>,
+): Generator<Finding> {
   let anchors = candidateAnchors(null, null);
   for (const [i, period] of periods.entries()) {
     const before = periods[i - 1];
     const isStep = before !== undefined && before.status !== 'CANCELLED' && !moved.has(period.subscriptionId);
-    const wrong = isStep ? wrongStep(before, period, anchors) : null;
+    const wrong = isStep ? wrongStepFromAny(before, period, anchors, moved) : null;
     if (wrong !== null) yield { subscriptionId: period.subscriptionId, detail: wrong };
     anchors = candidateAnchors(isStep && wrong === null ? anchors : null, period.billingDate);
   }
+}
+
+function wrongStepFromAny(
+  before: RecordState,
+  period: RecordState,
+  anchors: ReadonlySet<number>,
+  moved: ReadonlyMap<string, readonly bigint[]>,
+): string | null {
+  const wrong = wrongStep(before, period, anchors);
+  const earlier = moved.get(before.subscriptionId) ?? [];
+  const isRight = earlier.some(
+    (billingDate) =>
+      wrongStep({ ...before, billingDate }, period, candidateAnchors(null, billingDate)) === null,
+  );
+  return isRight ? null : wrong;
 }
 
 function wrongStep(before: RecordState, period: RecordState, anchors: ReadonlySet<number>): string | null {

@@ -47,7 +47,10 @@ export function planSupportUpdate<S extends Subscription>(
   if (obstacle !== null) return refused('period-taken', obstacle);
   const change = inStatus(record, to, update, situation);
   if (change === null) {
-    return refused('unpriced-tier', `no monthly price for "${record.receiptTierName}", and pauses are monthly`);
+    return refused(
+      'unpriced-tier',
+      `no monthly price for "${record.receiptTierName}", and pauses are monthly`,
+    );
   }
   return { plan: 'change', change, next: to === 'WAIVED' ? afterWaiver(record, situation) : [] };
 }
@@ -133,7 +136,10 @@ function afterWaiver<S extends Subscription>(
   { partition, now }: SupportSituation<S>,
 ): Subscription[] {
   if (record.initialRunDate !== null || hasLaterPeriod(record, partition)) return [];
-  if (record.billingStatus === 'PAUSED')
-    return [periodAfterPause(record, afterPause(record), partition, now)];
-  return [nextPeriod(record, partition, now)];
+  const next =
+    record.billingStatus === 'PAUSED'
+      ? periodAfterPause(record, afterPause(record), partition, now)
+      : nextPeriod(record, partition, now);
+  // Who has cancelled is let off this period, and does not become a member of the next by it.
+  return [isLeaving(record) ? { ...next, updatedEvent: record.updatedEvent } : next];
 }

@@ -4,6 +4,7 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { BatchReader } from '../../../src/adapters/dynamodb/batch-reader.ts';
+import { ServiceDownError } from '../../../src/errors.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
 import type { Fault, Faults } from '../../support/dynamo-faults.ts';
@@ -88,7 +89,9 @@ it('asks for a hundred at once, and gives what is there', async () => {
 
 it('gives up with a clear word when keys stay unprocessed', async () => {
   faults.script(BATCH, answering(0), { times: Infinity });
-  await expect(reader.get(await stored(1))).rejects.toThrow(/unprocessed/);
+  const failed = reader.get(await stored(1));
+  await expect(failed).rejects.toThrow(/unprocessed/);
+  await expect(failed).rejects.toBeInstanceOf(ServiceDownError);
   expect(faults.calls(BATCH)).toBe(8);
   expect(waits).toEqual([25, 50, 100, 200, 400, 500, 500]);
 });

@@ -431,7 +431,8 @@ describe('when answers of transactions are lost', () => {
 });
 
 describe('quarantine', () => {
-  const position = (sequence: string) => ({ stream: 'users', shardId: user, sequence }) as const;
+  const position = (sequence: string, userId: UserId | null = null) =>
+    ({ stream: 'users', shardId: user, sequence, userId }) as const;
 
   it('lets later events go on and makes the user wait until somebody has acted on each event', async () => {
     const [first, second, third] = [anEvent(user, 1), anEvent(user, 2), anEvent(user, 3)];
@@ -591,6 +592,51 @@ describe('quarantine', () => {
     await desk.quarantine.release(items[0]!, event, NOW);
     expect([await earliest(), await seen(), await held()]).toEqual([event, 'unapplied', []]);
   });
+
+  it('of what cannot be read makes its user wait, until somebody has acted on it', async () => {
+    await desk.inbox.quarantineRaw(position('5', user), Uint8Array.of(1), 'not JSON', NOW);
+    await desk.inbox.quarantineRaw(position('6', user), Uint8Array.of(1), 'not JSON', plusMs(NOW, 1));
+    expect(await held()).toMatchObject([{ userId: user }, { userId: user }]);
+    expect(await desk.quarantine.ofUser(user)).toEqual(await held());
+    const [first, second] = await held();
+    await desk.quarantine.drop(first!, { who: 'olga', reason: 'noise', at: NOW });
+    expect(await seen()).toBe('quarantined');
+    // It may turn out to be somebody else's.
+    const other = newUser();
+    await desk.quarantine.release(second!, anEvent(other, 6), NOW);
+    expect([await seen(), await seen(other)]).toEqual([null, 'unapplied']);
+  });
+
+  it('of a payment that cannot be read does not make its user wait', async () => {
+    const payment = { ...position('5', user), stream: 'payments' } as const;
+    await desk.inbox.quarantineRaw(payment, Uint8Array.of(1), 'not JSON', NOW);
+    expect([await held(), await seen()]).toEqual([[expect.objectContaining({ userId: user })], null]);
+  });
+
+  it('does not make a user wait again for what was dropped and is delivered again', async () => {
+    await desk.inbox.quarantineRaw(position('5', user), Uint8Array.of(1), 'not JSON', NOW);
+    await desk.quarantine.drop((await held())[0]!, { who: 'olga', reason: 'noise', at: NOW });
+    await desk.inbox.quarantineRaw(position('5', user), Uint8Array.of(1), 'not JSON', NOW);
+    expect([await held(), await seen()]).toEqual([[], null]);
+  });
+
+  it.each(['held', 'dropped'])(
+    'takes an event that could not be read before, %s, and fails now that it can',
+    async (state) => {
+      const key = newUser();
+      await desk.inbox.quarantineRaw(position('5', key), Uint8Array.of(1), 'an older reading', NOW);
+      if (state === 'dropped')
+        await desk.quarantine.drop((await held())[0]!, { who: 'olga', reason: 'x', at: NOW });
+      const event = anEvent(user, 5);
+      await desk.inbox.store([event]);
+      const later = plusMs(NOW, 60_000);
+      await desk.inbox.quarantine(event, 'no price', later);
+      expect(await held()).toMatchObject([
+        { event, userId: user, reason: 'no price', raw: null, at: state === 'held' ? NOW : later },
+      ]);
+      expect([await earliest(), await seen(), await seen(key)]).toEqual([null, 'quarantined', null]);
+    },
+  );
 
   it('keeps the beginning of what is too large', async () => {
     await desk.inbox.quarantineRaw(position('6'), new Uint8Array(1_048_576), 'too large', NOW);

@@ -101,9 +101,12 @@ describe('every route', () => {
     for (const { path, method } of (await operations()).filter((each) => each.method === 'GET')) {
       const reply = await client.call(method, `${filled(path)}?surprise=1`);
       expect(reply.status, `${method} ${path}`).toBe(400);
-      expect(reply.body).toMatchObject({
-        code: 'invalid-request',
-        errors: [{ in: 'query', field: 'surprise' }],
+      const { code, errors } = reply.body as { code: string; errors: object[] };
+      expect(code).toBe('invalid-request');
+      expect(errors).toContainEqual({
+        in: 'query',
+        field: 'surprise',
+        message: 'not a field of this request',
       });
     }
   });

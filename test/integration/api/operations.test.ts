@@ -162,6 +162,15 @@ describe('a batch', () => {
     );
   }, 60_000);
 
+  it('leaves alone whom the other service still bills', async () => {
+    const [record] = await system.members(1, {}, { billingStatus: 'ERROR' });
+    const elsewhere = await api({ ...system.environment, OWNED_USERS: 'none' });
+    const body = { subscription_ids: [record!.subscriptionId] };
+    const reply = await elsewhere.call('POST', '/ops/batch', { body });
+    expect(reply.body).toMatchObject({ requests: [], unknown: [], not_owned: [record!.subscriptionId] });
+    await elsewhere.close();
+  });
+
   it('that cannot be one uses no key up', async () => {
     const records = await system.members(1, {}, { billingStatus: 'ERROR' });
     const key = randomUUID();

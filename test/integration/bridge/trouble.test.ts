@@ -174,7 +174,10 @@ describe('a poison record', () => {
     const enqueued: InboxEvent[] = [];
     const event = (id: string, type = 'CANCEL') =>
       JSON.stringify({ id, type, source: 'test', data: { user_id: 'user-1' } });
-    await put(event('e-1'), '{"id": "e-2", "type": "CANCEL", ', event('e-3'), event('e-4', 'USER_CREATED'));
+    const lists = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+    const deep = event('e-5').replace('"user-1"', `"user-2","x":${lists}`);
+    const cutOff = '{"id": "e-2", "type": "CANCEL", ';
+    await put(event('e-1'), cutOff, deep, event('e-3'), event('e-4', 'USER_CREATED'));
     const fates: string[] = [];
     here.bridge(
       receiveEvents(
@@ -193,15 +196,17 @@ describe('a poison record', () => {
       ),
     );
     await eventually('the checkpoint moves', async () => (await checkpoint())?.sequence);
-    expect(fates).toEqual(['stored', 'quarantined', 'stored', 'other-type']);
+    expect(fates).toEqual(['stored', 'quarantined', 'quarantined', 'stored', 'other-type']);
     expect(enqueued.map(({ identity }) => identity)).toEqual(['e-1', 'e-3']);
     expect(await inbox.earliest('users', 'user-1' as UserId)).toMatchObject({
       identity: 'e-1',
       shardId: SHARD,
     });
     const { items } = await quarantine.list(null);
-    expect(items).toHaveLength(1);
-    expect(items[0]).toMatchObject({ reason: 'not JSON', shardId: SHARD });
-    expect(Buffer.from(items[0]!.raw!, 'base64').toString()).toBe('{"id": "e-2", "type": "CANCEL", ');
+    expect(items).toMatchObject([
+      { reason: 'not JSON', shardId: SHARD, userId: 'user' },
+      { reason: 'nested too deeply', shardId: SHARD, userId: 'user-2' },
+    ]);
+    expect(items.map(({ raw }) => Buffer.from(raw!, 'base64').toString())).toEqual([cutOff, deep]);
   });
 });

@@ -63,12 +63,14 @@ const jobs = () => queues.get('membership-events');
 
 describe('quarantine list', () => {
   it('says what is in it and why, oldest first, for people and for machines', async () => {
-    const raw = { stream: 'payments', shardId: user, sequence: '2' } as const;
+    const raw = { stream: 'payments', shardId: user, sequence: '2', userId: 'somebody' as UserId } as const;
     await desk.inbox.quarantineRaw(raw, Buffer.from('{'), 'not JSON', plusMs(NOW, 1_000));
     const { code, error, out } = await quarantine('list', '--json');
     expect(code).toBe(0);
     expect(error).toMatch(new RegExp(`${id} .*2026-11-16T08:00:00Z .*CANCEL .*${user} .*has no price`));
-    expect(error).toMatch(new RegExp(`payments.${user}.2 .*2026-11-16T08:00:01Z .*not readable .*not JSON`));
+    expect(error).toMatch(
+      new RegExp(`payments.${user}.2 .*2026-11-16T08:00:01Z .*not readable .*somebody .*not JSON`),
+    );
     const { quarantined } = figuresOf({ code, error, out }) as { quarantined: { id: string }[] };
     expect(quarantined.filter((one) => one.id.includes(user))).toEqual([
       {
@@ -82,7 +84,7 @@ describe('quarantine list', () => {
         raw: null,
         cut: false,
       },
-      expect.objectContaining({ id: `payments.${user}.2`, user_id: null, type: null, raw: 'ew==' }),
+      expect.objectContaining({ id: `payments.${user}.2`, user_id: 'somebody', type: null, raw: 'ew==' }),
     ]);
     expect((await quarantine('list')).out).toContain(id);
   });
@@ -145,7 +147,8 @@ describe('quarantine replay', () => {
   it('reads a record again that could not be read, and says when it still cannot', async () => {
     const readable = { id: 'e-1', type: 'CANCEL', source: 'UserService', data: { user_id: user } };
     const bytes = (content: unknown) => Buffer.from(JSON.stringify(content));
-    const position = (sequence: string) => ({ stream: 'users', shardId: user, sequence }) as const;
+    const position = (sequence: string) =>
+      ({ stream: 'users', shardId: user, sequence, userId: user }) as const;
     await desk.inbox.quarantineRaw(position('0'), bytes(readable), 'an older reading of it', NOW);
     await desk.inbox.quarantineRaw(position('3'), bytes({ ...readable, data: {} }), 'no user', NOW);
     expect((await quarantine('replay', `users.${user}.0`)).code).toBe(0);
@@ -161,7 +164,7 @@ describe('quarantine replay', () => {
 
   it('is refused when the same event was applied after it was delivered again', async () => {
     const readable = { id: 'e-again', type: 'CANCEL', source: 'UserService', data: { user_id: user } };
-    const position = { stream: 'users', shardId: user, sequence: '5' } as const;
+    const position = { stream: 'users', shardId: user, sequence: '5', userId: user } as const;
     await desk.inbox.quarantineRaw(position, Buffer.from(JSON.stringify(readable)), 'an older reading', NOW);
     const again = anEvent(user, 7, { identity: 'e-again' });
     await desk.inbox.store([again]);

@@ -145,6 +145,7 @@ it('asks about four at once, no more', async () => {
   let most = 0;
   const counting: typeof processor = {
     charge: (key, request) => processor.charge(key, request),
+    refund: (key, id) => processor.refund(key, id),
     findByKey: (key) => processor.findByKey(key),
     async findByConfirmation(id) {
       most = Math.max(most, (asked += 1));

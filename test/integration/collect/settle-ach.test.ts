@@ -177,6 +177,7 @@ describe('an ACH entry that was sent', () => {
     const { processor } = here.dependencies;
     const robbed: typeof processor = {
       charge: (key, request) => processor.charge(key, request),
+      refund: (key, id) => processor.refund(key, id),
       findByKey: (key) => processor.findByKey(key),
       findByConfirmation: async (id) => {
         await here.store.stealLock(record.userId);

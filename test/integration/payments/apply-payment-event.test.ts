@@ -416,6 +416,7 @@ describe('when the word is faster than the answer to the charge', () => {
     const { processor } = here.dependencies;
     const lagging = {
       charge: () => Promise.reject(new Error('nobody charges here')),
+      refund: () => Promise.reject(new Error('nobody gives back here')),
       findByKey: () => Promise.resolve(null),
       findByConfirmation: (id: string) => processor.findByConfirmation(id),
     };

@@ -14,6 +14,39 @@ const record = (sequence: string, text: string) => ({
 });
 const EVENT = JSON.stringify({ id: 'e-1', type: 'CANCEL', source: 'test', data: { user_id: 'user-1' } });
 
+it('a record that cannot be read is of the user whom it names, or else of its key', async () => {
+  const kept: unknown[] = [];
+  const deliver = receiveEvents(
+    {
+      inbox: {
+        store: () => Promise.resolve(),
+        quarantineRaw: async (unreadable, _, reason) => void kept.push([unreadable.userId, reason]),
+      },
+      clock: { now: () => NOW },
+      owned: { kind: 'all' },
+      enqueue: () => Promise.resolve(),
+      count: () => undefined,
+      log: NO_LOG,
+    },
+    'users',
+  );
+  const keyed = (partitionKey: string | null, text: string) => ({ ...record('1', text), partitionKey });
+  await deliver('shard', [
+    keyed('key', '{"type":"CANCEL","data":{"user_id":"named"}}'),
+    keyed('key', '{"type":"CANCEL","data":{"user_id":7}}'),
+    keyed('key', EVENT.slice(0, -1)),
+    keyed('k'.repeat(600), EVENT.slice(0, -1)),
+    keyed(null, EVENT.slice(0, -1)),
+  ]);
+  expect(kept).toEqual([
+    ['named', 'not an event: id, source'],
+    ['key', 'not an event: id, source, data.user_id'],
+    ['key', 'not JSON'],
+    [null, 'not JSON'],
+    [null, 'not JSON'],
+  ]);
+});
+
 it.each(['store', 'quarantineRaw'] as const)(
   'a batch is not taken over when `%s` fails: its records must come again',
   async (broken) => {

@@ -136,6 +136,8 @@ describe('configuration', () => {
     ['TIERS', '{"Base":{"v0":{"WEEKLY":"4.99"}}}', 'prices by tier, version and term'],
     ['TIERS', '{"Base":{"v0":{"MONTHLY":4.99}}}', 'prices by tier, version and term'],
     ['DD_AGENT_HOST', 'http://agent', 'a host name'],
+    ['DASHBOARD_PORT', '70000', 'at most 65535'],
+    ['METRICS_SOURCES', 'http://workers:9100/metrics,bridges:9100', 'URLs such as'],
   ])('refuses %s=%s and says what is allowed', (name, value, allowed) => {
     const message = complaint({ [name]: value });
     expect(message).toContain(name);

@@ -40,21 +40,25 @@ const LEGEND: Record<string, Cause> = {
   H: 'charged-back',
   s: 'support-changed',
   P: 'plan-changed',
+  y: 'reactivated',
+  o: 'refund-opened',
+  a: 'refund-accepted',
+  d: 'refund-declined',
 };
 
 /** Rows: from; columns: to, in the order of STATUSES. A point is a change that must not happen. */
 const GRID = `
                   SCHED   ACHS  COMPL  ERROR  WAIVED CANC   PAUSED P_SKIP REFUND STALE INACT
-  SCHEDULED       ODcrsP  A     S      DB     Es     Xzs    ps     .      .      T     .
+  SCHEDULED       ODcrsP  A     S      DB     Es     Xzsy   ps     .      .      T     .
   ACHSENT         .       AD    SC     RH     .      .      .      .      F      R     .
-  COMPLETED       .       A     SD     RH     .      .      .      .      F      R     .
-  ERROR           s       A     S      ODBs   Es     Xs     .      .      .      T     .
+  COMPLETED       .       A     SDoad  RH     .      .      .      .      F      R     .
+  ERROR           s       A     S      ODBsad Es     Xs     .      .      .      T     .
   WAIVED          .       A     S      .      D      .      .      .      .      .     .
   CANCELLED       .       A     S      .      .      D      .      .      .      .     .
-  PAUSED          us      A     S      .      s      Xuzs   Dcs    K      .      .     .
+  PAUSED          us      A     S      .      s      Xuzsy  Dcs    K      .      .     .
   PAUSED_SKIPPED  .       A     S      .      .      .      .      D      .      .     .
-  REFUNDED        .       A     S      .      .      .      .      .      D      .     .
-  STALE           .       A     S      .      .      .      .      .      .      D     .
+  REFUNDED        .       A     S      .      .      .      .      .      Dad    .     .
+  STALE           .       A     S      .      .      .      .      .      .      Dad   .
   INACTIVE        .       .     .      .      .      .      .      .      .      .     .
 `;
 

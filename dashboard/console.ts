@@ -1,0 +1,246 @@
+import type { Request, Response, Router } from 'express';
+import express from 'express';
+import type { Instant } from '../src/domain/instant.ts';
+import { explain } from '../src/app/explain.ts';
+import { findRequest } from '../src/app/find-request.ts';
+import { parseRunId } from '../src/domain/runs.ts';
+import type { RunId } from '../src/domain/runs.ts';
+import type { SubscriptionId, UserId } from '../src/domain/subscription.ts';
+import type { Verdict, VerdictName } from '../src/domain/verdict.ts';
+import { VERDICTS } from '../src/domain/verdict.ts';
+import type { CollectionRequest } from '../src/ports/requests.ts';
+import type { Run } from '../src/ports/runs.ts';
+import type { PageKey } from '../src/ports/subscriptions.ts';
+import { actRoutes } from './acts.ts';
+import type { ConsoleContext } from './console-context.ts';
+import { mayAct, queryText, sessionOf, show } from './console-context.ts';
+import { outageBanner } from './frame.ts';
+import type { Html } from './html.ts';
+import type { Fragments } from './live.ts';
+import { MOST_TOPICS } from './live.ts';
+import { noticeOf } from './notices.ts';
+import { PageError, notThere } from './page-error.ts';
+import { forecastPage, forecastPart } from './pages/forecast.ts';
+import { freezesPage } from './pages/freezes.ts';
+import { quarantinePage } from './pages/quarantine.ts';
+import { recordsPage, runPage, runReport } from './pages/run.ts';
+import type { TodayView } from './pages/today.ts';
+import { todayFragments, todayPage } from './pages/today.ts';
+import { requestPart, searchPage, userPage } from './pages/users.ts';
+
+/** The operator console: pages to look at, and what operators do (`acts.ts`). */
+export function consoleRoutes(context: ConsoleContext): Router {
+  const router = express.Router();
+  const { stores, patience, clock } = context;
+
+  router.get('/', (_request, response) =>
+    show(
+      context,
+      response,
+      { title: 'Today', section: '/', topics: ['today'] },
+      today(context).then(todayPage),
+    ),
+  );
+
+  router.get('/runs/:runId', async (request, response) => {
+    const run = await runOf(context, request);
+    const topics = [`run:${run.runId}`];
+    const page = context.overview.progressOf(run).then(runPage);
+    await show(context, response, { title: `Run ${run.runId}`, section: null, topics }, page);
+  });
+
+  router.get('/runs/:runId/records', async (request, response) => {
+    const run = await runOf(context, request);
+    const page = records(context, run, queryText(request, 'verdict'), queryText(request, 'after'));
+    await show(context, response, { title: `Records of ${run.runId}`, section: null }, page);
+  });
+
+  router.get('/forecast', (request, response) => {
+    const frame = {
+      title: 'Forecast',
+      section: '/forecast',
+      topics: ['forecast'],
+      notice: noticeOf(request),
+    } as const;
+    return show(
+      context,
+      response,
+      frame,
+      context.forecasts.list().then((all) => forecastPage(all, mayAct(response))),
+    );
+  });
+
+  router.get('/freezes', async (request, response) => {
+    const frame = { title: 'Freezes', section: '/freezes', notice: noticeOf(request) } as const;
+    const orders = patience.ask(() => stores.freezes.list());
+    const page = orders.then((answer) =>
+      freezesPage({ orders: answer, now: clock.now(), mayAct: mayAct(response) }),
+    );
+    await show(context, response, frame, page);
+  });
+
+  router.get('/quarantine', async (request, response) => {
+    const frame = { title: 'Quarantine', section: '/quarantine', notice: noticeOf(request) } as const;
+    const after = queryText(request, 'after') as PageKey | null;
+    const page = patience
+      .ask(() => stores.quarantine.list(after))
+      .then((answer) => quarantinePage(answer, mayAct(response)));
+    await show(context, response, frame, page);
+  });
+
+  router.get('/users', (request, response) => search(context, request, response));
+  router.get('/users/:userId', (request, response) => member(context, request, response));
+
+  router.get('/live', (request, response) => listen(context, request, response));
+
+  router.use(actRoutes(context));
+  return router;
+}
+
+async function today({ overview, ratePerS }: ConsoleContext): Promise<TodayView> {
+  const [look, days] = await Promise.all([overview.look(), overview.days()]);
+  return { overview: look, days, ratePerS };
+}
+
+async function runOf({ stores, patience }: ConsoleContext, request: Request): Promise<Run> {
+  const id = String(request.params['runId']);
+  const run = parseRunId(id) === null ? null : await patience.inTime(() => stores.runs.get(id as RunId));
+  if (run === null) throw notThere('There is no such run.');
+  return run;
+}
+
+/** About a screenful, and how far to look for it among verdicts of other kinds. */
+const RECORDS_SHOWN = 50;
+const MOST_PAGES_READ = 20;
+
+async function records(
+  { stores }: ConsoleContext,
+  run: Run,
+  verdict: string | null,
+  after: string | null,
+): Promise<Html> {
+  const wanted = verdict === null ? null : verdictNamed(verdict);
+  const found: Verdict[] = [];
+  let key = after as PageKey | null;
+  for (let pages = 0; pages < MOST_PAGES_READ && found.length < RECORDS_SHOWN; pages += 1) {
+    const page = await stores.runs.verdicts(run.runId, key);
+    found.push(...page.verdicts.filter((one) => wanted === null || one.verdict === wanted));
+    key = page.nextKey;
+    if (key === null) break;
+  }
+  return recordsPage({ run, wanted, verdicts: found, next: key });
+}
+
+function verdictNamed(text: string): VerdictName {
+  const found = VERDICTS.find((name) => name === text);
+  if (found === undefined) throw new PageError(400, 'Not understood', 'There is no such verdict.');
+  return found;
+}
+
+/** What can be an id at all; the store would refuse others. */
+const ID = /^[\x21-\x7e]{1,128}$/;
+
+async function search(context: ConsoleContext, request: Request, response: Response): Promise<void> {
+  const asked = queryText(request, 'q')?.trim() ?? null;
+  const found =
+    asked !== null && ID.test(asked) ? await context.patience.inTime(() => find(context, asked)) : null;
+  if (found !== null) return response.redirect(303, found);
+  await show(context, response, { title: 'Members', section: '/users' }, searchPage(asked));
+}
+
+/** The address of the member's page. */
+async function find({ stores }: ConsoleContext, id: string): Promise<string | null> {
+  const { subscriptions, malformed } = await stores.subscriptions.listByUserID(id);
+  if (subscriptions.length + malformed.length > 0) return `/users/${encodeURIComponent(id)}`;
+  const record = await stores.subscriptions.getByID(id);
+  return record === null
+    ? null
+    : `/users/${encodeURIComponent(record.userId)}?record=${encodeURIComponent(record.subscriptionId)}`;
+}
+
+async function member(context: ConsoleContext, request: Request, response: Response): Promise<void> {
+  const { stores, clock, patience } = context;
+  const userId = String(request.params['userId']) as UserId;
+  if (!ID.test(userId)) throw notThere('There is no such member.', '/users');
+  const { subscriptions, malformed } = await patience.inTime(() => stores.subscriptions.listByUserID(userId));
+  if (subscriptions.length + malformed.length === 0) throw notThere('There is no such member.', '/users');
+  const looked = queryText(request, 'record') ?? newestDue(subscriptions, clock.now());
+  const [explanation, ordered] = await Promise.all([
+    looked === null
+      ? null
+      : explain({ ...stores, clock }, { userId, subscriptionId: looked as SubscriptionId }),
+    requestOf(context, queryText(request, 'request'), userId),
+  ]);
+  const frame = {
+    title: `Member ${userId}`,
+    section: '/users',
+    topics: ordered === null ? [] : [`request:${ordered.requestId}`],
+    notice: noticeOf(request),
+  } as const;
+  const view = {
+    userId,
+    records: subscriptions,
+    malformed,
+    explanation,
+    request: ordered,
+    mayAct: mayAct(response),
+  };
+  await show(context, response, frame, userPage(view));
+}
+
+/** The period that most questions are about: the last one that was due, or else the first. */
+function newestDue(
+  records: readonly { readonly subscriptionId: string; readonly billingDate: Instant }[],
+  now: Instant,
+): string | null {
+  const due = records.filter(({ billingDate }) => billingDate <= now).at(-1) ?? records[0];
+  return due?.subscriptionId ?? null;
+}
+
+async function requestOf(
+  { stores }: ConsoleContext,
+  requestId: string | null,
+  userId: UserId,
+): Promise<CollectionRequest | null> {
+  const request = requestId === null ? null : await findRequest(stores, requestId);
+  return request?.userId === userId ? request : null;
+}
+
+const TOPIC = /^(banner|today|forecast|(run|request):[\x21-\x7e]{1,200})$/;
+
+function listen({ live, nowMs }: ConsoleContext, request: Request, response: Response): void {
+  const asked = [request.query['topic'] ?? []].flat().map(String);
+  const topics = [...new Set(asked)].filter((topic) => TOPIC.test(topic)).slice(0, MOST_TOPICS);
+  const { expiresAtMs } = sessionOf(response);
+  if (!live.listen(response, topics, Math.max(0, expiresAtMs - nowMs())))
+    throw new PageError(503, 'Too many listen', 'Load the page again later.');
+}
+
+/** What belongs to a topic, rendered for all who listen to it: nothing in it depends on who looks. */
+export async function renderTopic(context: ConsoleContext, topic: string): Promise<Fragments> {
+  const [kind = '', ...rest] = topic.split(':');
+  const id = rest.join(':');
+  switch (kind) {
+    case 'banner':
+      return { banner: outageBanner(await context.health())?.toString() ?? '' };
+    case 'today':
+      return todayFragments(await today(context));
+    case 'forecast':
+      return Object.fromEntries(
+        (await context.forecasts.list()).map((each) => [
+          `forecast-${each.process}`,
+          forecastPart(each).toString(),
+        ]),
+      );
+    case 'run': {
+      const run = parseRunId(id) === null ? null : await context.stores.runs.get(id as RunId);
+      return run === null ? {} : { run: runReport(await context.overview.progressOf(run)).toString() };
+    }
+    case 'request': {
+      const request = await findRequest(context.stores, id);
+      return request === null ? {} : { request: requestPart(request).toString() };
+    }
+    default:
+      return {};
+  }
+}

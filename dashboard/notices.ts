@@ -1,0 +1,28 @@
+import type { Request } from 'express';
+import { notice } from './frame.ts';
+import type { Html } from './html.ts';
+
+/** What is said after something was done. The address names one of these; it cannot say anything else. */
+const NOTICES = {
+  frozen: ['good', 'Frozen. It holds for every decision made from now on.'],
+  lifted: ['good', 'Lifted. What it deferred is collected by the next runs.'],
+  'not-frozen': ['warn', 'It was not frozen any more.'],
+  replayed: ['good', 'The event is back in the inbox, and the workers have it.'],
+  'replayed-late': [
+    'warn',
+    'The event is back in the inbox. Redis does not answer: the workers get it when it is back.',
+  ],
+  dropped: ['good', 'The event was dropped. It is never applied, also when it is delivered again.'],
+  waived: ['good', 'The period was waived.'],
+  forecast: ['good', 'The forecast is being made.'],
+} as const satisfies Record<string, readonly ['good' | 'warn', string]>;
+
+export type NoticeName = keyof typeof NOTICES;
+
+export function noticeOf(request: Request): Html | null {
+  const name = Object.keys(NOTICES).find((known) => known === request.query['done']) as
+    NoticeName | undefined;
+  if (name === undefined) return null;
+  const [kind, text] = NOTICES[name];
+  return notice(kind, text);
+}

@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { KEY_PREFIX, connectRedis } from '../queues/connection.ts';
+import { QueueSet } from '../queues/queue-set.ts';
+import { clockFrom } from '../src/adapters/clock/clock-from.ts';
+import { RedisForecastShelf } from '../src/adapters/redis/forecast-shelf.ts';
+import { systemTimer } from '../src/adapters/system-timer.ts';
+import { healthOf } from '../src/api/health.ts';
+import { ForecastDesk } from '../src/app/forecast-desk.ts';
+import type { Environment } from '../src/config/read-config.ts';
+import { readConfig } from '../src/config/read-config.ts';
+import * as sections from '../src/config/sections.ts';
+import type { Log } from '../src/ports/log.ts';
+import type { Metrics } from '../src/ports/metrics.ts';
+import type { RunningRole } from '../src/wiring/role.ts';
+import { openServices } from '../src/wiring/services.ts';
+import { openStores } from '../src/wiring/stores.ts';
+import { createDashboard } from './app.ts';
+import { bullBoard } from './board.ts';
+import { consoleRoutes, renderTopic } from './console.ts';
+import type { ConsoleContext } from './console-context.ts';
+import { Forecasts } from './forecasts.ts';
+import { metricsTexts } from './gauges.ts';
+import { LiveHub } from './live.ts';
+import { OverviewDesk } from './overview.ts';
+import { Patience } from './patience.ts';
+import { Sessions } from './session.ts';
+import { SignInGuard } from './sign-in-guard.ts';
+
+export interface RunningDashboard extends RunningRole {
+  readonly port: number;
+}
+
+export interface DashboardParts {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Of the wall, for sessions. */
+  readonly nowMs?: () => number;
+}
+
+const configFrom = (environment: Environment) =>
+  readConfig(environment, {
+    dashboard: sections.dashboard,
+    redis: sections.redis,
+    dynamodb: sections.dynamodb,
+    lock: sections.lock,
+    janitor: sections.janitor,
+    clock: sections.clock,
+    ownership: sections.ownership,
+    services: sections.services,
+    processor: sections.processor,
+    policy: sections.policy,
+    forecast: sections.forecast,
+    tiers: sections.tiers,
+    rate: sections.workers.pick({ PROCESSOR_RATE_PER_S: true }),
+  });
+
+/** What operators look at. It shows what it can while Redis or DynamoDB is away. */
+export async function startDashboard(
+  environment: Environment,
+  { log, metrics, nowMs = Date.now }: DashboardParts,
+): Promise<RunningDashboard> {
+  const config = configFrom(environment);
+  const { clock, close: closeClock } = await clockFrom(config.clock);
+  const stores = openStores(config, clock);
+  const redis = connectRedis({
+    url: config.redis.REDIS_URL,
+    whenDown: 'fail',
+    onError: (error) => log.warn({ err: error }, 'redis connection'),
+  });
+  const queues = new QueueSet(redis, { failsFast: true });
+  const timer = systemTimer;
+  const patience = new Patience(timer, (error) => log.warn({ err: error }, 'a part of a page is missing'));
+  const owned = config.ownership.OWNED_USERS;
+  const shelf = new RedisForecastShelf(redis, KEY_PREFIX);
+  const desk = new ForecastDesk({
+    ...stores,
+    ...openServices(config),
+    policy: config.policy,
+    owned,
+    timer,
+    ratePerS: config.forecast.FORECAST_RATE_PER_S,
+    shelf,
+    log,
+  });
+  const live: LiveHub = new LiveHub({
+    timer,
+    render: (topic) => renderTopic(context, topic),
+    onFailure: (error) => log.warn({ err: error }, 'live pages were not told'),
+  });
+  const health = healthOf(
+    [
+      { name: 'dynamodb', needed: false, answers: () => stores.freezes.list() },
+      { name: 'redis', needed: false, answers: () => redis.ping() },
+    ],
+    timer.sleep.bind(timer),
+  );
+  const texts = metricsTexts(metrics, config.dashboard.METRICS_SOURCES ?? []);
+  const context: ConsoleContext = {
+    stores,
+    queues,
+    overview: new OverviewDesk({ stores, queues, metricsTexts: texts, clock, timer, patience }),
+    forecasts: new Forecasts({ desk, shelf, clock, log, patience }),
+    live,
+    health,
+    patience,
+    owned,
+    tiers: config.tiers,
+    ratePerS: config.rate.PROCESSOR_RATE_PER_S ?? null,
+    clock,
+    nowMs,
+    log,
+  };
+  const tokens = config.dashboard.API_TOKENS;
+  const app = createDashboard({
+    tokens,
+    sessions: new Sessions({ tokens, nowMs }),
+    signInGuard: new SignInGuard(timer),
+    health,
+    metrics,
+    console: consoleRoutes(context),
+    board: bullBoard(queues, log),
+    log,
+  });
+  const server = app.listen(config.dashboard.DASHBOARD_PORT);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  log.info({ port }, 'dashboard is up');
+  return {
+    port,
+    async stop() {
+      live.close();
+      await closeServer(server);
+      await stores.close();
+      await closeClock();
+      redis.disconnect();
+    },
+  };
+}
+
+/** Pages that are being made are worth this much waiting. */
+const LAST_ANSWERS_MS = 5_000;
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const tooLong = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
+  await closed;
+  clearTimeout(tooLong);
+}

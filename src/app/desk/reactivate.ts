@@ -1,0 +1,83 @@
+import { billingInstant } from '../../domain/billing-dates.ts';
+import { dateOf } from '../../domain/calendar-date.ts';
+import { wholeSecond } from '../../domain/instant.ts';
+import { ownRecord } from '../../domain/plans/own-record.ts';
+import { isLeaving, isToCome } from '../../domain/plans/upcoming.ts';
+import type { Subscription, UserId } from '../../domain/subscription.ts';
+import type { StoredSubscription } from '../../ports/subscriptions.ts';
+import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
+import { withMember } from './desk.ts';
+import type { OwnPayment } from './own-payment.ts';
+import { assertMayPay, goOnWithOpen, ownBackground, paidBefore, payByCard } from './own-payment.ts';
+import { priceIn } from './plan-wish.ts';
+import { Refusal } from './refusal.ts';
+
+export interface ReactivationWish {
+  readonly userId: UserId;
+  readonly triggerId: string;
+  readonly by: AskedBy;
+}
+
+export interface Reactivation {
+  readonly isKnown: boolean;
+  readonly record: StoredSubscription;
+  readonly next: StoredSubscription | null;
+}
+
+/** The user service calls a cancelled membership PAUSED until it hears that it was paid for again. */
+const MAY_COME_BACK = ['ACTIVE', 'PAUSED'];
+
+/**
+ * A member comes back: the card is charged now for a new period, and the next one is scheduled. What the member had
+ * cancelled, and was still to come, is over with it.
+ */
+export async function reactivate(
+  dependencies: DeskDependencies,
+  wish: ReactivationWish,
+): Promise<Reactivation> {
+  const payment = await withMember(dependencies, wish.userId, (member) =>
+    payToComeBack(dependencies, wish, member),
+  );
+  const { verdict, record, partition } = payment;
+  if (verdict.verdict === 'declined')
+    throw new Refusal('payment-declined', `the card was declined (${verdict.reason}): nothing was charged`);
+  const next = partition.find((other) => isToCome(other) && other.billingDate > record.billingDate);
+  return { isKnown: verdict.verdict === 'collected', record, next: next ?? null };
+}
+
+async function payToComeBack(
+  dependencies: DeskDependencies,
+  wish: ReactivationWish,
+  member: MemberFile,
+): Promise<OwnPayment> {
+  const background = await ownBackground(dependencies, member, wish.triggerId);
+  const before = await paidBefore(dependencies, member, background);
+  if (before !== null) return before;
+  await assertMayPay(dependencies, member, background, MAY_COME_BACK);
+  const open = await goOnWithOpen(dependencies, member, ({ process }) => process === 'REACTIVATION');
+  if (open !== null) return open;
+  const last = lastPeriod(member);
+  const amount = priceIn(dependencies, last.receiptTierName, last.term);
+  const payment = {
+    triggerId: wish.triggerId,
+    amount,
+    tierName: last.receiptTierName,
+    process: 'REACTIVATION',
+    updatedEvent: 'user-reactivated',
+  } as const;
+  const born = ownRecord(last, payment, member.now);
+  return payByCard(dependencies, member, background, { ...wish, born });
+}
+
+/** What the member had before, and comes back to. */
+function lastPeriod({ partition }: MemberFile): StoredSubscription {
+  if (partition.some((record) => isToCome(record) && !isLeaving(record)))
+    throw new Refusal('already-active', 'the member has a period to come');
+  const last = partition.findLast(isPeriod) ?? partition.at(-1);
+  if (last === undefined) throw new Refusal('membership-ended', 'there never was a membership: activate one');
+  return last;
+}
+
+/** Payments of their own stand beside the chain; a proration may be for a tier that the member never got. */
+const isPeriod = ({ billingDate }: Subscription): boolean =>
+  wholeSecond(billingDate) === billingInstant(dateOf(billingDate));

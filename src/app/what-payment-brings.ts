@@ -1,0 +1,72 @@
+import type { Instant } from '../domain/instant.ts';
+import { periodAfterPayment } from '../domain/outcomes.ts';
+import { inPlan } from '../domain/plans/change-plan.ts';
+import { isLeaving, isRepriceable, isToCome } from '../domain/plans/upcoming.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import type { Attempt } from '../ports/pipeline.ts';
+import type { StoredSubscription } from '../ports/subscriptions.ts';
+import type { Case, CaseChange } from './collection-case.ts';
+import { nextPeriodOf } from './collection-case.ts';
+
+/** What else changes in the transaction that records a payment. */
+export interface Consequences {
+  readonly next: readonly Subscription[];
+  readonly along: NonNullable<CaseChange['along']>;
+  /** What it was paid for cannot be had any more: it is given back. */
+  readonly isInVain: boolean;
+}
+
+export const NOTHING_MORE: Consequences = { next: [], along: [], isInVain: false };
+
+/** Whoever hears that it was paid, the member's own request or the janitor a day later, brings about the same. */
+export async function whatPaymentBrings(
+  theCase: Case,
+  attempt: Attempt,
+  change: Subscription,
+  moved: boolean,
+): Promise<Consequences> {
+  if (attempt.upgrades !== null) return upgraded(theCase, attempt.upgrades);
+  const along = attempt.process === 'REACTIVATION' ? givenUp(theCase) : [];
+  const ids = new Map(along.map(({ record }) => [record.subscriptionId, record]));
+  const partition = theCase.partition.map((record) => ids.get(record.subscriptionId) ?? record);
+  // A payment by hand is a first attempt once it has succeeded.
+  const isFirst = !moved && !theCase.rules.automatic;
+  const next = isFirst ? nextPeriodOf({ ...theCase, partition }, change) : [];
+  return { ...NOTHING_MORE, along, next: next.flatMap((period) => asItStands(theCase, attempt, period)) };
+}
+
+/** A membership that is taken up again begins as CANCELLED, whatever is said meanwhile about the one before. */
+function asItStands({ record }: Case, { process }: Attempt, period: Subscription): Subscription[] {
+  const next = process === 'REACTIVATION' ? period : periodAfterPayment(record, period);
+  return next === null ? [] : [next];
+}
+
+/** What the member had cancelled. The membership that was paid for just now has periods of its own. */
+const givenUp = ({ dependencies, partition }: Case) =>
+  partition
+    .filter((record) => isToCome(record) && isLeaving(record))
+    .map(
+      (record) => ({ record: cancelled(record, dependencies.clock.now()), cause: 'reactivated' }) as const,
+    );
+
+const cancelled = (record: StoredSubscription, now: Instant): StoredSubscription => ({
+  ...record,
+  process: record.process ?? 'NOT_IDENTIFIED',
+  billingStatus: 'CANCELLED',
+  updatedEvent: 'user-reactivated',
+  completionDate: now,
+});
+
+/** Between the charge and its answer the period may have been billed, paused or cancelled. */
+async function upgraded(
+  { dependencies, partition, record: { userId, receiptTierName: tierName } }: Case,
+  { subscriptionId, amount }: NonNullable<Attempt['upgrades']>,
+): Promise<Consequences> {
+  const period = partition.find((row) => row.subscriptionId === subscriptionId);
+  if (period === undefined || !isRepriceable(period)) return { ...NOTHING_MORE, isInVain: true };
+  const query = { userId, subscriptionId, triggerId: '', accountId: null };
+  const { state } = await dependencies.pipeline.readBackground(query);
+  if (state.open !== null) return { ...NOTHING_MORE, isInVain: true };
+  const record = inPlan(period, { tierName, amount }, false);
+  return { ...NOTHING_MORE, along: [{ record, cause: 'plan-changed' }] };
+}

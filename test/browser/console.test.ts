@@ -1,0 +1,145 @@
+import { Worker } from 'bullmq';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KEY_PREFIX, connectRedis } from '../../queues/connection.ts';
+import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
+import { TOKENS } from '../support/api.ts';
+import { openBrowser } from '../support/browser.ts';
+import type { Dashboard } from '../support/dashboard.ts';
+import { dashboard, isReady } from '../support/dashboard.ts';
+import type { Pipeline } from '../support/pipeline.ts';
+import { pipeline } from '../support/pipeline.ts';
+import { eventually } from '../support/processes.ts';
+
+/** The janitor's queue is left to the test, which lets a job of it fail. */
+const QUEUES = 'collection-pages,collections-scheduled,manual-repayments';
+const MEMBERS = 12;
+const LOCKED = 3;
+
+let system: Pipeline;
+let here: Dashboard;
+let browser: Browser;
+let members: StoredSubscription[];
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([pipeline(), openBrowser()]);
+  here = await dashboard(system.environment);
+  [members] = await Promise.all([system.members(MEMBERS), isReady(here)]);
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await here.close();
+  await system.close();
+});
+
+/** In a window of its own. */
+async function signedIn(role: keyof typeof TOKENS): Promise<Page> {
+  const page = await (await browser.newContext()).newPage();
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(here.url);
+  await page.getByLabel('Name').fill(`${role}-name`);
+  await page.getByLabel('Token').fill(TOKENS[role]);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Today', level: 1 }).waitFor();
+  return page;
+}
+
+/** What a script on a page complained of. */
+const complaints: string[] = [];
+
+describe('in a browser', () => {
+  it('an operator sees a run move, opens a member, charges and freezes', async () => {
+    const page = await signedIn('operator');
+    await page.getByText('No run today yet').waitFor();
+    const queue = system.queues.get('collections-scheduled');
+    await queue.pause();
+    await system.worker({ env: { QUEUES } });
+    const run = await system.start('scheduled');
+    await page.getByText(`0 of ${MEMBERS} considered`).first().waitFor();
+    const held = members.slice(0, LOCKED);
+    for (const { userId } of held) await system.here.store.takeLock(userId);
+    await queue.resume();
+    await page
+      .getByText(`${MEMBERS - LOCKED} of ${MEMBERS} considered`)
+      .first()
+      .waitFor();
+    for (const { userId } of held) await system.here.store.releaseLock(userId);
+    await queue.promoteJobs();
+    await page.getByText('complete', { exact: true }).waitFor();
+    expect((await system.over(run.runId)).report?.byVerdict.collected?.count).toBe(MEMBERS);
+    await page.locator('.figures').getByText('$59.88').waitFor();
+
+    await page.getByRole('link', { name: 'scheduled', exact: true }).click();
+    await page.getByRole('link', { name: 'collected' }).click();
+    await page.getByRole('rowheader').getByRole('link').first().click();
+    await page.getByRole('heading', { name: 'Right now' }).waitFor();
+    await page.getByText('charged it').first().waitFor();
+
+    await page.getByRole('button', { name: 'Pay…' }).first().click();
+    await page.getByRole('button', { name: 'Charge $4.99' }).click();
+    await page.getByText('The payment has ended: collected').waitFor();
+
+    await page.getByLabel('Why, for whoever finds it').fill('asked for a break');
+    await page.getByRole('button', { name: 'Freeze member…' }).click();
+    await page.getByRole('button', { name: 'Freeze', exact: true }).click();
+    await page.getByText('asked for a break (operator-name)').waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  it('an operator tries a failed job again in Bull Board', async () => {
+    const connection = connectRedis({ url: system.redis.url, whenDown: 'wait', onError: () => undefined });
+    let tries = 0;
+    const worker = new Worker(
+      'janitor',
+      async () => {
+        tries += 1;
+        if (tries === 1) throw new Error('the first time it fails');
+      },
+      { connection, prefix: KEY_PREFIX },
+    );
+    try {
+      const job = await system.queues.get('janitor').add('round', {}, { jobId: 'fails-once' });
+      await eventually('it has failed', () => job.isFailed());
+      const page = await signedIn('operator');
+      await page.goto(`${here.url}/queues/queue/upkeep.janitor?status=failed`);
+      await page.getByText('the first time it fails').first().waitFor();
+      await page.getByRole('button', { name: /retry/i }).last().click();
+      await page.getByRole('button', { name: /^confirm$/i }).click();
+      await eventually('it is done', () => job.isCompleted());
+      expect(tries).toBe(2);
+    } finally {
+      await worker.close();
+      connection.disconnect();
+    }
+  }, 60_000);
+
+  it('a viewer may look, and is refused when acting', async () => {
+    const page = await signedIn('viewer');
+    await page.goto(`${here.url}/users/${members[0]!.userId}`);
+    await page.getByRole('heading', { name: 'Right now' }).waitFor();
+    expect(await page.getByRole('button').allTextContents()).toEqual(['Sign out']);
+    await page.evaluate(`{
+      const form = document.createElement('form');
+      Object.assign(form, { method: 'post', action: '/freezes' });
+      document.body.append(form);
+      form.submit();
+    }`);
+    await page.getByText('you may look, and not act').waitFor();
+    await page.goto(`${here.url}/queues/queue/upkeep.janitor?status=completed`);
+    await page.getByText('round').first().waitFor();
+    const buttons = await page
+      .getByRole('button')
+      .evaluateAll((all) =>
+        all.map((button) =>
+          String(button.getAttribute('aria-label') ?? button.getAttribute('title') ?? button.textContent),
+        ),
+      );
+    expect(buttons.filter((name) => /retry|clean|pause/i.test(name))).toEqual([]);
+
+    await page.goto(here.url);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.goto(here.url);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  }, 60_000);
+});

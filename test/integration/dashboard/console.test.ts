@@ -1,0 +1,426 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectRedis } from '../../../queues/connection.ts';
+import { QueueSet } from '../../../queues/queue-set.ts';
+import { BatchReader } from '../../../src/adapters/dynamodb/batch-reader.ts';
+import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
+import { DynamoPipeline } from '../../../src/adapters/dynamodb/pipeline.ts';
+import { DynamoRequests } from '../../../src/adapters/dynamodb/requests.ts';
+import { DynamoRuns } from '../../../src/adapters/dynamodb/runs.ts';
+import { systemTimer } from '../../../src/adapters/system-timer.ts';
+import { startRun } from '../../../src/app/run-collections.ts';
+import { cents } from '../../../src/domain/money.ts';
+import type { SubscriptionId, UserId } from '../../../src/domain/subscription.ts';
+import type { Verdict } from '../../../src/domain/verdict.ts';
+import type { Run } from '../../../src/ports/runs.ts';
+import { NO_SERVICES } from '../../support/api.ts';
+import type { BillingStore } from '../../support/billing-store.ts';
+import { billingStore } from '../../support/billing-store.ts';
+import type { Dashboard, Page } from '../../support/dashboard.ts';
+import { dashboard, isReady } from '../../support/dashboard.ts';
+import type { InboxDesk } from '../../support/inbox-desk.ts';
+import { NOW, anEvent, inboxDesk, newUser } from '../../support/inbox-desk.ts';
+import { eventually } from '../../support/processes.ts';
+import { at, subscription } from '../../support/records.ts';
+import type { PrivateRedis } from '../../support/redis-server.ts';
+import { privateRedis } from '../../support/redis-server.ts';
+import { sharedStack } from '../../support/stack.ts';
+
+let store: BillingStore;
+let redis: PrivateRedis;
+let here: Dashboard;
+let desk: InboxDesk;
+let queues: QueueSet;
+let freezes: DynamoFreezes;
+let runs: DynamoRuns;
+let pipeline: DynamoPipeline;
+let viewer: string;
+let operator: string;
+
+beforeAll(async () => {
+  [store, redis] = await Promise.all([billingStore(), privateRedis()]);
+  desk = inboxDesk(store.client, store.tables);
+  const table = store.tables.pipeline;
+  const reader = new BatchReader({ client: store.client, table, timer: systemTimer, random: Math.random });
+  freezes = new DynamoFreezes({ client: store.client, table });
+  runs = new DynamoRuns({ client: store.client, table, reader });
+  pipeline = new DynamoPipeline({ client: store.client, table, reader, checkDelaysMs: [300_000] });
+  queues = new QueueSet(connectRedis({ url: redis.url, whenDown: 'wait', onError: () => undefined }));
+  here = await dashboard({
+    REDIS_URL: redis.url,
+    AWS_ENDPOINT_URL_DYNAMODB: sharedStack().dynamodbUrl,
+    BILLING_TABLE: store.tables.billing,
+    HISTORY_TABLE: store.tables.history,
+    LOCKS_TABLE: store.tables.locks,
+    PIPELINE_TABLE: table,
+    ...NO_SERVICES,
+  });
+  await isReady(here);
+  [viewer, operator] = await Promise.all([here.signedIn('viewer'), here.signedIn('operator')]);
+});
+afterAll(async () => {
+  await here.close();
+  await queues.close();
+  await redis.stop();
+  await store.drop();
+});
+
+const asOperator = (path: string, form: Readonly<Record<string, string>>): Promise<Page> =>
+  here.post(path, form, { cookie: operator });
+const look = async (path: string, cookie = viewer): Promise<string> =>
+  (await here.get(path, { cookie })).text;
+
+/** What a browser would send when the button on the page is pressed. */
+function confirmation({ text }: Page): Record<string, string> {
+  const [, form = ''] = /<main[\s\S]*?<form method="post"[^>]*>([\s\S]*?)<\/form>/.exec(text) ?? [];
+  const inputs = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+  return Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, value]));
+}
+
+async function memberWithRecord(userId = newUser(), fields = {}) {
+  const fence = await store.takeLock(userId);
+  const record = await store.subscriptions.add(
+    fence,
+    subscription({ userId, billingDate: at('2026-10-16T06:00:00Z'), ...fields }),
+    await store.context(userId, { cause: 'plan-changed', now: at('2026-10-01T08:00:00Z') }),
+  );
+  await store.releaseLock(userId);
+  return record;
+}
+
+describe('freezes', () => {
+  it('are asked about, ordered in the name of whoever is signed in, listed and lifted', async () => {
+    const form = { scope: 'ach', user_id: '', hours: '2', reason: 'returns & <more>' };
+    const question = await asOperator('/freezes', form);
+    expect(question.text).toContain('Freeze ach?');
+    expect(await freezes.list()).toEqual([]);
+
+    const fields = confirmation(question);
+    expect(fields).toMatchObject({ scope: 'ach', hours: '2', confirmed: 'yes' });
+    const done = await asOperator('/freezes', { ...form, confirmed: 'yes' });
+    expect([done.status, done.headers.get('location')]).toEqual([303, '/freezes?done=frozen']);
+    const [order] = await freezes.list();
+    expect(order).toMatchObject({
+      target: { scope: 'ACH' },
+      who: 'operator-name',
+      reason: 'returns & <more>',
+    });
+    expect(order!.until! - order!.at).toBe(7_200_000_000_000n);
+    expect(await look('/freezes')).toContain('returns &amp; &lt;more&gt;');
+    expect(await look('/')).toContain('Frozen: ach');
+
+    expect((await asOperator('/freezes/lift', { target: 'ach' })).text).toContain('Lift the freeze of ach?');
+    const lifted = await asOperator('/freezes/lift', { target: 'ach', confirmed: 'yes' });
+    expect(lifted.headers.get('location')).toBe('/freezes?done=lifted');
+    expect(await freezes.list()).toEqual([]);
+    const again = await asOperator('/freezes/lift', { target: 'ach', confirmed: 'yes' });
+    expect(again.headers.get('location')).toBe('/freezes?done=not-frozen');
+  });
+
+  it.each([
+    { scope: 'everything', user_id: '', hours: '', reason: 'x' },
+    { scope: 'ach', user_id: '', hours: '-1', reason: 'x' },
+    { scope: 'ach', user_id: '', hours: '', reason: ' ' },
+    { scope: 'user', user_id: '', hours: '', reason: 'x' },
+    { scope: 'user', user_id: 'a b', hours: '', reason: 'x' },
+    { scope: 'ach', user_id: 'somebody', hours: '', reason: 'x' },
+  ])('are refused when they say nothing clear: %j', async (form) => {
+    expect((await asOperator('/freezes', { ...form, confirmed: 'yes' })).status).toBe(400);
+    expect(await freezes.list()).toEqual([]);
+  });
+});
+
+describe('the quarantine', () => {
+  async function quarantined(userId: UserId, sequence: number): Promise<string> {
+    const event = anEvent(userId, sequence);
+    await desk.inbox.store([event]);
+    await desk.inbox.quarantine(event, 'broken <b>', NOW);
+    return `users.${userId}.${sequence}`;
+  }
+
+  it('shows what waits, replays it and hands it to the workers', async () => {
+    const userId = newUser();
+    const id = await quarantined(userId, 1);
+    expect(await look('/quarantine')).toContain('broken &lt;b&gt;');
+    expect(await look('/quarantine')).toContain('What it says');
+    expect((await asOperator('/quarantine/replay', { id })).text).toContain('Replay this event?');
+    expect(await desk.quarantine.get(id)).not.toBeNull();
+    const done = await asOperator('/quarantine/replay', { id, confirmed: 'yes' });
+    expect(done.headers.get('location')).toBe('/quarantine?done=replayed');
+    expect(await desk.quarantine.get(id)).toBeNull();
+    expect(await queues.get('membership-events').getJobCountByTypes('waiting', 'active')).toBeGreaterThan(0);
+    const gone = await asOperator('/quarantine/replay', { id, confirmed: 'yes' });
+    expect(gone.status).toBe(404);
+  });
+
+  it('asks once more before it replays out of order', async () => {
+    const userId = newUser();
+    const id = await quarantined(userId, 1);
+    const later = anEvent(userId, 2);
+    await desk.inbox.store([later]);
+    await desk.inbox.saveApplied(later, { result: 'no-op', reason: 'x', changed: [] }, NOW);
+    const question = await asOperator('/quarantine/replay', { id, confirmed: 'yes' });
+    expect(question.text).toContain('Replay it out of order?');
+    expect(confirmation(question)).toMatchObject({ id, force: 'yes', confirmed: 'yes' });
+    const done = await asOperator('/quarantine/replay', { id, force: 'yes', confirmed: 'yes' });
+    expect(done.headers.get('location')).toBe('/quarantine?done=replayed');
+  });
+
+  it('drops with a reason only', async () => {
+    const id = await quarantined(newUser(), 1);
+    const question = await asOperator('/quarantine/drop', { id, confirmed: 'yes' });
+    expect(question.text).toContain('Drop this event?');
+    const done = await asOperator('/quarantine/drop', { id, reason: 'a test event', confirmed: 'yes' });
+    expect(done.headers.get('location')).toBe('/quarantine?done=dropped');
+    expect(await desk.quarantine.get(id)).toBeNull();
+  });
+});
+
+describe('a member', () => {
+  it('is found by the id of the member or of a record', async () => {
+    const { userId, subscriptionId } = await memberWithRecord();
+    expect((await here.get(`/users?q=${userId}`, { cookie: viewer })).headers.get('location')).toBe(
+      `/users/${userId}`,
+    );
+    const location = `/users/${userId}?record=${subscriptionId}`;
+    const byRecord = () => here.get(`/users?q=${subscriptionId}`, { cookie: viewer });
+    await eventually(
+      'the index has the record',
+      async () => (await byRecord()).headers.get('location') === location,
+    );
+    expect(await look('/users?q=nobody-at-all')).toContain('Neither a member nor a record');
+  });
+
+  it('is shown with records, lock and story', async () => {
+    const { userId, subscriptionId } = await memberWithRecord();
+    await store.takeLock(userId);
+    const text = await look(`/users/${userId}`);
+    for (const part of ['SCHEDULED', '$4.99', subscriptionId, 'held', 'first as SCHEDULED'])
+      expect(text).toContain(part);
+    expect(text).not.toContain('<button class="small">Pay');
+    await store.releaseLock(userId);
+    const again = await look(`/users/${userId}`, operator);
+    expect(again).toContain('free');
+    expect(again).toMatch(/Pay…/);
+  });
+
+  it('with a nasty id is shown as text', async () => {
+    const nasty = `"><script>alert(1)</script>'&${randomUUID().slice(0, 8)}` as UserId;
+    await memberWithRecord(nasty);
+    const text = await look(`/users/${encodeURIComponent(nasty)}`, operator);
+    expect(text).not.toContain('<script>alert');
+    expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    const missing = await look(`/users?q=${encodeURIComponent('<img src=x onerror=alert(1)>')}`);
+    expect(missing).not.toContain('<img');
+    const done = await look(`/freezes?done=${encodeURIComponent('<b>')}`);
+    expect(done).not.toContain('<b>');
+  });
+
+  it('is charged once, however often the button is pressed', async () => {
+    const { userId, subscriptionId } = await memberWithRecord();
+    const question = await asOperator(`/users/${userId}/pay`, { record: subscriptionId });
+    expect(question.text).toContain('Charge $4.99?');
+    const form = confirmation(question);
+    const pressed = await Promise.all([1, 2, 3].map(() => asOperator(`/users/${userId}/pay`, form)));
+    for (const page of pressed) expect(page.status).toBe(303);
+    const request = await new DynamoRequests({ client: store.client, table: store.tables.pipeline }).get(
+      form['request']!,
+    );
+    expect(request).toMatchObject({
+      path: 'MANUAL_REPAYMENT',
+      subscriptionId,
+      by: 'operator-name',
+      status: 'accepted',
+    });
+    const jobs = await queues.get('manual-repayments').getJobs();
+    expect(
+      jobs.filter(({ data }) => (data as { requestId: string }).requestId === form['request']),
+    ).toHaveLength(1);
+    expect(await look(pressed[0]!.headers.get('location')!)).toContain('The payment is under way');
+  });
+
+  it('is not charged for what cannot be paid', async () => {
+    const { userId, subscriptionId } = await memberWithRecord();
+    const row = (await store.historyRows(userId))[0]!;
+    await store.putBillingRow({ ...row, billing_status: { S: 'COMPLETED' } });
+    const form = { record: subscriptionId, request: `console.${randomUUID()}`, confirmed: 'yes' };
+    const refused = await asOperator(`/users/${userId}/pay`, form);
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('The record is COMPLETED')]);
+    const other = await asOperator(`/users/${newUser()}/pay`, form);
+    expect(other.status).toBe(409);
+  });
+
+  it('is let off a period with a reason, and that is on record', async () => {
+    const { userId, subscriptionId } = await memberWithRecord();
+    const question = await asOperator(`/users/${userId}/waive`, { record: subscriptionId, confirmed: 'yes' });
+    expect(question.text).toContain('Waive $4.99?');
+    const form = { record: subscriptionId, reason: 'a goodwill <gesture>', confirmed: 'yes' };
+    const done = await asOperator(`/users/${userId}/waive`, form);
+    expect(done.headers.get('location')).toBe(`/users/${userId}?record=${subscriptionId}&done=waived`);
+    const page = () => look(done.headers.get('location')!);
+    await eventually('the history has it', async () => (await page()).includes('a goodwill &lt;gesture&gt;'));
+    expect(await page()).toContain('WAIVED');
+    expect(await page()).toContain('operator-name');
+    const again = await asOperator(`/users/${userId}/waive`, { ...form, record: randomUUID() });
+    expect([again.status, again.text]).toEqual([409, expect.stringContaining('Nothing was changed')]);
+  });
+});
+
+describe('runs', () => {
+  const verdict = (run: Run, name: Verdict['verdict'], fields: Partial<Verdict> = {}): Verdict => ({
+    subscriptionId: randomUUID() as SubscriptionId,
+    userId: newUser(),
+    triggerId: run.runId,
+    verdict: name,
+    reason: 'because',
+    amount: cents(499),
+    at: NOW,
+    attemptId: null,
+    until: null,
+    plan: { plan: 'charge', reason: 'PINLESS' },
+    heldIn: null,
+    detail: null,
+    ...fields,
+  });
+
+  it('show what came of them so far, down to the records', async () => {
+    const tick = at('2026-11-16T08:00:00Z');
+    const run = await startRun({ runs, clock: { now: () => tick } }, 'scheduled', tick);
+    const declined = verdict(run, 'declined', { userId: '<nasty>' as UserId, detail: 'a <detail>' });
+    for (const one of [verdict(run, 'collected'), verdict(run, 'collected'), declined])
+      await pipeline.saveVerdict(one);
+    await runs.advance(run, { ...run, due: 3, enqueued: 3, page: 1 });
+
+    const page = () => look(`/runs/${run.runId}`);
+    await eventually('the index has them all', async () => (await page()).includes('3 records over $14.97'));
+    expect(await page()).toMatch(/collected[\s\S]*\$9\.98/);
+    const records = await look(`/runs/${run.runId}/records?verdict=declined`);
+    expect(records).toContain('&lt;nasty&gt;');
+    expect(records).toContain('a &lt;detail&gt;');
+    expect(records).not.toContain('>collected<');
+    expect(await look(`/runs/${run.runId}/records`)).toContain('collected');
+    expect(await look('/')).toContain(run.runId);
+  });
+
+  it.each([
+    ['/runs/nonsense', 404],
+    ['/runs/scheduled-20200101T080000Z', 404],
+    ['/runs/scheduled-20261116T080000Z/records?verdict=nonsense', 400],
+    ['/runs/scheduled-20261116T080000Z/records?after=nonsense', 400],
+    ['/users/nobody', 404],
+    ['/users/%00', 404],
+    ['/users/%E0%A4%A', 400],
+    ['/nowhere', 404],
+  ])('%s is answered %i with a page', async (path, status) => {
+    const page = await here.get(path, { cookie: viewer });
+    expect([page.status, page.text]).toEqual([status, expect.stringContaining('<h1>')]);
+    expect(page.text).not.toMatch(/\bat .*\.(ts|js):\d/);
+  });
+});
+
+describe('a forecast', () => {
+  it('is made when an operator asks, and shown to everybody', async () => {
+    await memberWithRecord();
+    expect(await look('/forecast')).toContain('No forecast has been made yet');
+    const started = await asOperator('/forecast', { process: 'scheduled' });
+    expect([started.status, started.headers.get('location')]).toEqual([303, '/forecast?done=forecast']);
+    await eventually('it is made', async () => (await look('/forecast')).includes('it would look at'));
+    // The services are out of reach here.
+    expect(await look('/forecast')).toMatch(/records? more are not foretold/);
+    expect((await asOperator('/forecast', { process: 'notify' })).status).toBe(400);
+  });
+});
+
+describe('a viewer', () => {
+  it.each([
+    '/forecast',
+    '/freezes',
+    '/freezes/lift',
+    '/quarantine/replay',
+    '/quarantine/drop',
+    '/users/somebody/pay',
+    '/users/somebody/waive',
+    '/queues/api/queues/pause',
+    '/queues/api/queues/upkeep.janitor/retry/failed',
+  ])('may not POST %s', async (path) => {
+    for (const cookie of [viewer, await here.signedIn('service')]) {
+      const page = await here.post(path, { confirmed: 'yes' }, { cookie });
+      expect([page.status, page.text]).toEqual([403, expect.stringContaining('role operator')]);
+    }
+  });
+});
+
+describe('Bull Board', () => {
+  interface Listed {
+    readonly queues: readonly {
+      readonly name: string;
+      readonly readOnlyMode: boolean;
+      readonly jobs: readonly object[];
+    }[];
+  }
+  const list = async (cookie: string, query = ''): Promise<Listed> =>
+    JSON.parse(await look(`/queues/api/queues?${query}`, cookie)) as Listed;
+  const put = async (path: string, cookie: string): Promise<number> =>
+    (
+      await fetch(`${here.url}/queues/api/queues/${path}`, {
+        method: 'PUT',
+        headers: { cookie, origin: here.url },
+      })
+    ).status;
+
+  it('shows every queue in its group, read-only to viewers', async () => {
+    const [seen, acted] = await Promise.all([list(viewer), list(operator)]);
+    expect(seen.queues.map(({ name }) => name)).toContain('collections.collections-scheduled');
+    expect(seen.queues).toHaveLength(12);
+    expect(seen.queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true);
+    expect(acted.queues.some(({ readOnlyMode }) => readOnlyMode)).toBe(false);
+    expect(await look('/queues/')).toContain('<title>Queues</title>');
+  });
+
+  it('hides what is not an id', async () => {
+    const data = { requestId: 'r-1', email: 'jane@example.com', note: 'secret' };
+    await queues.get('collections-batch').add('x', data, { jobId: 'hidden-1' });
+    const { queues: all } = await list(
+      viewer,
+      'activeQueue=collections.collections-batch&status=waiting&page=1&jobsPerPage=10',
+    );
+    const text = JSON.stringify(all.find(({ name }) => name === 'collections.collections-batch')?.jobs);
+    expect(text).toContain('r-1');
+    expect(text).not.toMatch(/jane|secret/);
+  });
+
+  it('lets operators hold a queue, and nobody write jobs or throw a queue away', async () => {
+    const queue = queues.get('janitor');
+    expect(await put('upkeep.janitor/pause', operator)).toBe(200);
+    expect(await queue.isPaused()).toBe(true);
+    expect(await put('upkeep.janitor/resume', operator)).toBe(200);
+    for (const path of ['upkeep.janitor/obliterate', 'upkeep.janitor/empty', 'upkeep.janitor/concurrency']) {
+      expect(await put(path, operator)).toBe(403);
+    }
+    expect(await put('upkeep.janitor/pause', viewer)).toBe(403);
+    expect(await queue.isPaused()).toBe(false);
+  });
+});
+
+describe('live pages', () => {
+  it('are told what has changed, and nothing else', async () => {
+    const stopped = new AbortController();
+    const response = await fetch(`${here.url}/live?topic=today&topic=banner&topic=nonsense`, {
+      headers: { cookie: viewer },
+      signal: stopped.signal,
+    });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const read = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let heard = '';
+    const until = async (pattern: RegExp): Promise<void> => {
+      while (!pattern.test(heard)) heard += (await read.read()).value ?? '';
+    };
+    await until(/"today-runs"[\s\S]*\n\n/);
+    heard = '';
+    await freezes.freeze({ target: { scope: 'global' }, reason: 'live', who: 'x', at: NOW, until: null });
+    await until(/Frozen: global/);
+    expect(heard).not.toContain('today-queues');
+    await freezes.unfreeze({ scope: 'global' }, { who: 'x', at: NOW });
+    stopped.abort();
+  });
+});
