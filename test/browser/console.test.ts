@@ -44,6 +44,9 @@ async function signedIn(role: keyof typeof TOKENS): Promise<Page> {
   return page;
 }
 
+/** What is done to jobs in Bull Board. */
+const ACTS = /^(retry|clean|pause|promote)/i;
+
 /** What a script on a page complained of. */
 const complaints: string[] = [];
 
@@ -107,6 +110,9 @@ describe('in a browser', () => {
       await page.getByRole('button', { name: /^confirm$/i }).click();
       await eventually('it is done', () => job.isCompleted());
       expect(tries).toBe(2);
+      await page.goto(`${here.url}/queues/queue/upkeep.janitor?status=completed`);
+      await page.getByText('round').first().waitFor();
+      expect(await page.getByRole('button', { name: ACTS }).count()).toBeGreaterThan(0);
     } finally {
       await worker.close();
       connection.disconnect();
@@ -127,14 +133,7 @@ describe('in a browser', () => {
     await page.getByText('you may look, and not act').waitFor();
     await page.goto(`${here.url}/queues/queue/upkeep.janitor?status=completed`);
     await page.getByText('round').first().waitFor();
-    const buttons = await page
-      .getByRole('button')
-      .evaluateAll((all) =>
-        all.map((button) =>
-          String(button.getAttribute('aria-label') ?? button.getAttribute('title') ?? button.textContent),
-        ),
-      );
-    expect(buttons.filter((name) => /retry|clean|pause/i.test(name))).toEqual([]);
+    expect(await page.getByRole('button', { name: ACTS }).count()).toBe(0);
 
     await page.goto(here.url);
     await page.getByRole('button', { name: 'Sign out' }).click();

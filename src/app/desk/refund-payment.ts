@@ -33,7 +33,7 @@ export function refundPayment(dependencies: DeskDependencies, wish: RefundWish):
     const background = await backgroundOf(dependencies, member, record.subscriptionId);
     const attempts = await dependencies.pipeline.attemptsOn(record.subscriptionId);
     const earlier = earlierRefund(attempts, record);
-    if (earlier?.resolution !== null && earlier !== null)
+    if (earlier !== null && earlier.resolution !== null)
       return { status: 'sent', attemptId: earlier.attemptId, record };
     if (record.billingStatus !== 'COMPLETED' || record.transactionId === '')
       throw new Refusal(

@@ -261,11 +261,11 @@ describe('an event that cannot be applied', () => {
     const event = await malformed();
     await somebodyDied();
     expect(await putOff(await take(event))).toBeLessThan(1_000);
-    const { seen: first } = (await take(event)).data;
+    const job = await take(event);
+    const { seen: first } = job.data;
     expect(first).toMatchObject({ looks: 1 });
     const longAgo = { ...first!, seenAtMs: first!.seenAtMs - first!.leaseMs - 60_000 };
-    const job = (await queues.get('membership-events').getJob(eventJobId(event)))!;
-    await job.updateData({ ...(job.data as EventJob), seen: longAgo });
+    await job.updateData({ ...job.data, seen: longAgo });
     expect(await run(job)).toEqual({ ...QUARANTINED, reason: 'malformed-event' });
     expect(await seen()).toBe('quarantined');
   });
