@@ -145,6 +145,18 @@ describe('signals that come again', () => {
     expect(again).toEqual(first);
     await clockAt(0);
   }, 60_000);
+
+  it('delivered again much later, a signal that counted as another still does', async () => {
+    const record = await owing();
+    const [signal, other] = [income(record), income(record)];
+    const [first] = requestsOf(await post('income', signal));
+    expect(requestsOf(await post('income', other))).toEqual([first]);
+    await done(first!.status_url);
+    await owedAgain(record);
+    await clockAt(60);
+    expect(await post('income', other)).toMatchObject({ body: { counts_as: signal.id, requests: [first] } });
+    await clockAt(0);
+  }, 60_000);
 });
 
 /** The charge came back. */
