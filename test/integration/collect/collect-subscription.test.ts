@@ -187,7 +187,7 @@ describe('what is decided is done', () => {
   });
 
   it.each([
-    [2, { billingStatus: 'PAUSED', pauseDurationMonths: 1, updatedEvent: 'SUB_PAUSED' }, 'pause-goes-on'],
+    [2, { billingStatus: 'PAUSED', pauseDurationMonths: 1, updatedEvent: '' }, 'pause-goes-on'],
     [
       1,
       { billingStatus: 'SCHEDULED', pauseDurationMonths: 0, updatedEvent: 'pause-resume' },

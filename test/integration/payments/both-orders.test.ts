@@ -86,12 +86,9 @@ const NEXT_PERIOD_LATER: Record<string, string> = {
 const isReturned = ({ word }: Pair): boolean => word.startsWith('RETURNED');
 const isUnanswered = ({ start }: Pair): boolean => start.startsWith('unanswered');
 
-/** A charge without an answer looks like a period to come, so that it is cancelled too, and stays so if it is not paid. */
+/** A charge without an answer looks like a period to come, so that it is cancelled too, and stays so whatever the word. */
 const isLeftWithThePeriod = (pair: Pair): boolean =>
-  isUnanswered(pair) &&
-  pair.membership === 'CANCEL' &&
-  pair.order === 'membership first' &&
-  pair.word !== 'COMPLETED';
+  isUnanswered(pair) && pair.membership === 'CANCEL' && pair.order === 'membership first';
 
 function expected(pair: Pair): string[] {
   const { start, membership, word, order } = pair;
