@@ -1,3 +1,4 @@
+import type { Job } from 'bullmq';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { COLLECTING_PROCESSES } from '../src/domain/runs.ts';
@@ -104,9 +105,7 @@ export class QueueSet {
   async ensureEvent(event: InboxEvent): Promise<void> {
     const queue = this.get(QUEUE_OF_STREAM[event.stream]);
     const found = await queue.getJob(eventJobId(event));
-    const state = await found?.getState();
-    if (state === 'delayed') await found?.promote();
-    if (state === 'completed' || state === 'failed') await found?.remove();
+    if (found !== undefined) await makeWay(found);
     const { name, data, opts } = jobOfEvent(event);
     await queue.add(name, data, opts);
   }
@@ -141,4 +140,15 @@ function jobOfEvent(event: InboxEvent) {
   const { stream, shardId, sequence, userId, type } = event;
   const data: EventJob = { stream, shardId, sequence, userId, type };
   return { name: type, data, opts: { jobId: eventJobId(event) } };
+}
+
+/** A job that waits is called; one that ended goes, so that its name is free. */
+async function makeWay(job: Job): Promise<void> {
+  const state = await job.getState();
+  if (state === 'completed' || state === 'failed') await job.remove();
+  if (state !== 'delayed') return;
+  await job.promote().catch(async (error: unknown) => {
+    // Somebody else may have called it at the same moment.
+    if (await job.isDelayed()) throw error;
+  });
 }

@@ -1,3 +1,4 @@
+import { DelayedError } from 'bullmq';
 import { eventJob } from '../queues/jobs.ts';
 import type { EventJob } from '../queues/jobs.ts';
 import { backoffMs } from '../queues/options.ts';
@@ -24,8 +25,7 @@ const TRIES = 3;
 /** A record that an event speaks of may not have been written yet; for so long it is waited for. */
 const UNKNOWN_RECORD_MS = 15 * 60_000;
 const BETWEEN_LOOKS_MS = 30_000;
-/** Whoever finishes the one before calls the next; this is for when that call is lost. */
-const TURN_MS = 2_000;
+const DEALT_WITH = { result: 'no-op', reason: 'dealt-with' } as const;
 
 /**
  * One event, when it is its user's turn: the earliest that is not done. So the order holds across tries, crashes and
@@ -35,15 +35,40 @@ export function eventProcessor(context: EventContext, apply: ApplyEvent): Proces
   const { inbox, queues } = context;
   return async (taken) => {
     const data = dataOf(eventJob, taken.job);
-    const event = await inbox.get(data);
-    if (event === null) return { result: 'no-op', reason: 'dealt-with' };
     const first = await inbox.earliest(data.stream, data.userId);
-    if (first !== null && first.sequence !== event.sequence) await delay(taken, TURN_MS);
-    const outcome = await attempt(context, taken, { data, event, apply });
+    if (first !== null && isEarlier(first, data)) await awaitTurn(context, taken, data);
+    const isTurn = first?.sequence === data.sequence;
+    if (!isTurn) return DEALT_WITH;
+    const outcome = await attempt(context, taken, { data, event: first, apply });
     const next = await inbox.earliest(data.stream, data.userId);
     if (next !== null) await queues.ensureEvent(next);
     return outcome;
   };
+}
+
+const isEarlier = (one: Pick<InboxEvent, 'sequence'>, other: Pick<InboxEvent, 'sequence'>): boolean =>
+  BigInt(one.sequence) < BigInt(other.sequence);
+
+/**
+ * Whoever finishes the one before calls this one. It looks by itself as well, for when that call is lost, and the more
+ * seldom the longer it waits: where many events of a user wait, their looks must not keep the store from the one that
+ * they wait for.
+ */
+async function awaitTurn(
+  { inbox, queues, log }: EventContext,
+  taken: TakenJob,
+  data: EventJob,
+): Promise<never> {
+  const { job, token } = taken;
+  await job.moveToDelayed(Date.now() + backoffMs(job.attemptsStarted), token);
+  try {
+    // The one before may have ended since we looked, and found this job at work instead of waiting for its call.
+    const first = await inbox.earliest(data.stream, data.userId);
+    if (first?.sequence === data.sequence) await queues.ensureEvent(first);
+  } catch (error) {
+    log.warn({ jobId: job.id, err: error }, 'an event could not call itself; it looks again by itself');
+  }
+  throw new DelayedError();
 }
 
 interface Turn {

@@ -100,7 +100,6 @@ export interface Inbox {
   store(events: readonly InboxEvent[]): Promise<void>;
   /** Consistent: the user's first event of that stream that is neither applied nor in quarantine. */
   earliest(stream: EventStream, userId: UserId): Promise<InboxEvent | null>;
-  get(ref: EventRef): Promise<InboxEvent | null>;
   /**
    * What became of an event of this identity, if it was dealt with before: applied, or taken out as it is in quarantine or
    * was dropped. Then it was only delivered again: `saveApplied` takes it out of the inbox.

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { BatchReader } from '../../src/adapters/dynamodb/batch-reader.ts';
 import { BatchWriter } from '../../src/adapters/dynamodb/batch-writer.ts';
+import { inboxPartition } from '../../src/adapters/dynamodb/inbox-items.ts';
 import { DynamoInbox } from '../../src/adapters/dynamodb/inbox.ts';
 import { DynamoPipeline } from '../../src/adapters/dynamodb/pipeline.ts';
 import { DynamoQuarantine } from '../../src/adapters/dynamodb/quarantine.ts';
@@ -60,6 +62,23 @@ export function inboxDesk(
       await transactor.commit({ authority: 'unlocked', writes: all, token, evidence });
     },
   };
+}
+
+/** The numbers of the events that wait with this one. */
+export async function waitingWith(
+  { stream, userId }: Pick<InboxEvent, 'stream' | 'userId'>,
+  client: DynamoDBClient,
+  table: string,
+): Promise<string[]> {
+  const { Items = [] } = await client.send(
+    new QueryCommand({
+      TableName: table,
+      KeyConditionExpression: 'pk = :inbox',
+      ExpressionAttributeValues: { ':inbox': { S: inboxPartition(stream, userId) } },
+      ConsistentRead: true,
+    }),
+  );
+  return Items.map((item) => item['sequence']!.S!);
 }
 
 export const newUser = (): UserId => `member-${randomUUID()}` as UserId;

@@ -11,6 +11,7 @@ import type { PaymentEventDependencies } from '../../src/app/apply-payment-event
 import { applyPaymentEvent } from '../../src/app/apply-payment-event.ts';
 import type { Subscription, UserId } from '../../src/domain/subscription.ts';
 import type { EventOutcome, InboxEvent } from '../../src/ports/inbox.ts';
+import { waitingWith } from './inbox-desk.ts';
 import type { World } from './world.ts';
 
 export const NEWS = ['COMPLETED', 'RETURNED', 'REFUNDED', 'CHARGED_BACK'] as const;
@@ -94,7 +95,8 @@ export function paymentDesk(here: World): PaymentDesk {
       return result.outcome;
     },
     tell: async (news, record, fields) => desk.apply(await desk.receive(news, record, fields)),
-    isWaiting: async (event) => (await inbox.get(event)) !== null,
+    isWaiting: async (event) =>
+      (await waitingWith(event, here.store.client, here.store.tables.pipeline)).includes(event.sequence),
     close: () => locks.close(),
   };
   return desk;

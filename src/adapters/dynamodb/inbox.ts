@@ -11,7 +11,6 @@ import type { UserId } from '../../domain/subscription.ts';
 import { RecordChangedError } from '../../errors.ts';
 import type {
   EventOutcome,
-  EventRef,
   EventStream,
   FlaggedPage,
   Inbox,
@@ -78,11 +77,6 @@ export class DynamoInbox implements Inbox {
       }),
     );
     return first === undefined ? null : inboxItems.event.read(first);
-  }
-
-  async get(ref: EventRef): Promise<InboxEvent | null> {
-    const item = await this.item(inboxKeys.event(ref));
-    return item === undefined ? null : inboxItems.event.read(item);
   }
 
   async wasApplied(event: InboxEvent): Promise<EventOutcome | null> {

@@ -108,8 +108,6 @@ async function putOff(job: Job<EventJob>, apply?: ApplyEvent): Promise<number> {
   return (await queues.get(QUEUE_OF_STREAM[job.data.stream]).getJob(job.id!))!.delay;
 }
 
-const isWaiting = async (event: InboxEvent): Promise<boolean> =>
-  (await memberships.inbox.get(event)) !== null;
 /** Counts one itself. */
 const triesOf = async (event: InboxEvent): Promise<number> =>
   (await memberships.inbox.countTry(event, 'the test looks')) - 1;
@@ -149,15 +147,48 @@ describe('an event of its user', () => {
     expect(await seen()).toBe('quarantined');
   });
 
+  it('that waits for its turn looks by itself more and more seldom', async () => {
+    await memberships.store(record.userId, 'SUB_PAUSED', { pause_duration_months: 1 });
+    const second = await memberships.store(record.userId, 'CANCEL');
+    const waits: number[] = [];
+    for (let look = 1; look <= 8; look += 1) waits.push(await putOff(await take(second)));
+    const seconds = waits.map((ms) => Math.round(ms / 1_000));
+    expect(seconds).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  it('is called when the one before it ends between its look and its going to wait', async () => {
+    const first = await memberships.store(record.userId, 'CANCEL');
+    const second = await memberships.store(record.userId, 'RETRACT');
+    const early = await take(second);
+    const goToWait = early.moveToDelayed.bind(early);
+    early.moveToDelayed = async (...args) => {
+      expect(await run(await take(first))).toMatchObject({ result: 'changed' });
+      expect(await stateOf(second)).toBe('active');
+      await goToWait(...args);
+    };
+    await expect(run(early)).rejects.toThrow(DelayedError);
+    expect(await stateOf(second)).toBe('waiting');
+    expect(await run(await take(second))).toMatchObject({ result: 'changed' });
+  });
+
+  it('that was dealt with before is not applied again, and nobody waits for it', async () => {
+    const event = await memberships.store(record.userId, 'CANCEL');
+    const later = await memberships.store(record.userId, 'RETRACT');
+    const again = await take(event);
+    await APPLY.users(event, undefined);
+    expect(await run(again)).toEqual({ result: 'no-op', reason: 'dealt-with' });
+    expect(await run(await take(later))).toMatchObject({ result: 'changed' });
+  });
+
   it('about a record that is not there yet is looked at again for fifteen minutes, then in quarantine', async () => {
     const unknown = { ...record, subscriptionId: 'nobody-knows-it' as typeof record.subscriptionId };
     const event = await payments.receive('COMPLETED', unknown, { confirmation_id: 'c-1' });
     here.now = plusMs(NOW, 899_000);
     expect(Math.abs((await putOff(await take(event))) - 30_000)).toBeLessThan(1_000);
-    expect(await isWaiting(event)).toBe(true);
+    expect(await payments.isWaiting(event)).toBe(true);
     here.now = plusMs(NOW, 900_000);
     expect(await run(await take(event))).toEqual({ ...QUARANTINED, reason: 'unknown-record' });
-    expect(await isWaiting(event)).toBe(false);
+    expect(await payments.isWaiting(event)).toBe(false);
   });
 });
 
