@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 const both = {
   setupFiles: ['test/support/property-seed.ts'],
@@ -11,6 +12,7 @@ export default defineConfig({
     pool: 'forks',
     // Most tests wait for servers and leases most of the time; by default two cores would run one file at a time.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
     projects: [
       {

@@ -87,7 +87,7 @@ const freeze =
   async (request, response) => {
     const form = formOf(request, freezeForm, '/freezes');
     const target = targetOf(form);
-    const back = backFrom(target);
+    const back = await backFrom(context, target);
     const at = context.clock.now();
     const until = Number(form.hours) > 0 ? plusMs(at, Number(form.hours) * HOUR_MS) : null;
     if (form.confirmed === undefined) {
@@ -124,8 +124,16 @@ function targetOf({ scope, user_id }: z.output<typeof freezeForm>): FreezeTarget
   return target;
 }
 
-const backFrom = (target: FreezeTarget): string =>
-  target.scope === 'user' ? `/users/${encodeURIComponent(target.userId)}` : '/freezes';
+/** Whoever has no record has no page either: their freeze is seen in the list. */
+async function backFrom({ stores, patience }: ConsoleContext, target: FreezeTarget): Promise<string> {
+  if (target.scope !== 'user') return '/freezes';
+  const { subscriptions, malformed } = await patience.inTime(() =>
+    stores.subscriptions.listByUserID(target.userId),
+  );
+  return subscriptions.length + malformed.length === 0
+    ? '/freezes'
+    : `/users/${encodeURIComponent(target.userId)}`;
+}
 
 const liftForm = z.object({ target: z.string().max(200), confirmed });
 

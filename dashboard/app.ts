@@ -2,7 +2,8 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler, Response, R
 import express from 'express';
 import helmet from 'helmet';
 import { callerOf } from '../src/api/caller.ts';
-import type { Health } from '../src/api/health.ts';
+import type { Health } from '../src/ports/health.ts';
+import { probeStatus } from '../src/ports/health.ts';
 import type { ApiToken, Caller } from '../src/ports/caller.ts';
 import type { Log } from '../src/ports/log.ts';
 import { SCRIPT } from './assets/script.ts';
@@ -38,8 +39,8 @@ export function createDashboard(options: DashboardOptions): Express {
   app.use(accessLog(log), securityHeaders, recognised(sessions));
   app.get('/health/live', (_request, response) => void response.json({ status: 'live' }));
   app.get('/health/ready', async (_request, response) => {
-    const { isReady, ...report } = await health();
-    response.status(isReady ? 200 : 503).json(report);
+    const report = await health();
+    response.status(probeStatus(report)).json(report);
   });
   app.get('/metrics', tokenOrSession(tokens), async (_request, response) => {
     response.type(metrics.contentType).send(await metrics.text());
@@ -89,7 +90,7 @@ const OWN_PAGES = helmet({
   referrerPolicy: { policy: 'same-origin' },
 });
 
-/** Bull Board writes styles into its elements, and asks for a font that it also does without. */
+/** Bull Board writes styles into its elements. */
 const BOARD_PAGES = helmet({
   contentSecurityPolicy: {
     useDefaults: false,

@@ -1,7 +1,7 @@
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
-import type { RequestHandler } from 'express';
+import type { Application, RequestHandler } from 'express';
 import type { QueueName } from '../queues/queue-names.ts';
 import { QUEUE_GROUPS } from '../queues/queue-names.ts';
 import type { QueueSet } from '../queues/queue-set.ts';
@@ -80,7 +80,19 @@ function board(queues: Pick<QueueSet, 'get'>, readOnlyMode: boolean): RequestHan
       },
     },
   });
-  return serverAdapter.getRouter() as RequestHandler;
+  return withoutForeignFonts(serverAdapter.getRouter() as Application);
+}
+
+const FOREIGN_FONTS = /<link href="https:[^>]*>/g;
+
+/** The page would ask a stranger for a font, which tells the stranger who looks; it has others. */
+function withoutForeignFonts(app: Application): RequestHandler {
+  const render = app.render.bind(app);
+  app.render = (name: string, options?: unknown, done?: (error: Error, page: string) => void): void =>
+    render(name, options as object, (error, page: string | undefined) =>
+      done?.(error, (page ?? '').replaceAll(FOREIGN_FONTS, '')),
+    );
+  return app;
 }
 
 function shownQueue(

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import type { QueueSet } from '../queues/queue-set.ts';
 import { mayActAs } from '../src/api/caller.ts';
-import type { Health } from '../src/api/health.ts';
+import type { Health } from '../src/ports/health.ts';
 import type { OwnedUsers } from '../src/domain/ownership.ts';
 import type { Tiers } from '../src/domain/tiers.ts';
 import type { Caller } from '../src/ports/caller.ts';

@@ -162,15 +162,15 @@ async function member(context: ConsoleContext, request: Request, response: Respo
   const { stores, clock, patience } = context;
   const userId = String(request.params['userId']) as UserId;
   if (!ID.test(userId)) throw notThere('There is no such member.', '/users');
+  // Before the records: where it has ended, they show what came of it.
+  const ordered = await patience.inTime(() => requestOf(context, queryText(request, 'request'), userId));
   const { subscriptions, malformed } = await patience.inTime(() => stores.subscriptions.listByUserID(userId));
   if (subscriptions.length + malformed.length === 0) throw notThere('There is no such member.', '/users');
   const looked = queryText(request, 'record') ?? newestDue(subscriptions, clock.now());
-  const [explanation, ordered] = await Promise.all([
+  const explanation =
     looked === null
       ? null
-      : explain({ ...stores, clock }, { userId, subscriptionId: looked as SubscriptionId }),
-    requestOf(context, queryText(request, 'request'), userId),
-  ]);
+      : await explain({ ...stores, clock }, { userId, subscriptionId: looked as SubscriptionId });
   const frame = {
     title: `Member ${userId}`,
     section: '/users',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { HealthReport } from '../src/api/health.ts';
+import type { HealthReport } from '../src/ports/health.ts';
 import type { Caller } from '../src/ports/caller.ts';
 import { SCRIPT } from './assets/script.ts';
 import { STYLE } from './assets/style.ts';

@@ -6,13 +6,13 @@ import { QueueSet } from '../queues/queue-set.ts';
 import { clockFrom } from '../src/adapters/clock/clock-from.ts';
 import { RedisForecastShelf } from '../src/adapters/redis/forecast-shelf.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
-import { healthOf } from '../src/api/health.ts';
 import { ForecastDesk } from '../src/app/forecast-desk.ts';
 import type { Environment } from '../src/config/read-config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import * as sections from '../src/config/sections.ts';
 import type { Log } from '../src/ports/log.ts';
 import type { Metrics } from '../src/ports/metrics.ts';
+import { dynamodbAnswers, redisAnswers, watchHealth } from '../src/wiring/health.ts';
 import type { RunningRole } from '../src/wiring/role.ts';
 import { openServices } from '../src/wiring/services.ts';
 import { openStores } from '../src/wiring/stores.ts';
@@ -79,6 +79,7 @@ export async function startDashboard(
     ...openServices(config),
     policy: config.policy,
     owned,
+    clock,
     timer,
     ratePerS: config.forecast.FORECAST_RATE_PER_S,
     shelf,
@@ -89,12 +90,9 @@ export async function startDashboard(
     render: (topic) => renderTopic(context, topic),
     onFailure: (error) => log.warn({ err: error }, 'live pages were not told'),
   });
-  const health = healthOf(
-    [
-      { name: 'dynamodb', needed: false, answers: () => stores.freezes.list() },
-      { name: 'redis', needed: false, answers: () => redis.ping() },
-    ],
-    timer.sleep.bind(timer),
+  const health = watchHealth(
+    { needed: {}, helpful: { dynamodb: dynamodbAnswers(stores), redis: redisAnswers(redis) } },
+    { log },
   );
   const texts = metricsTexts(metrics, config.dashboard.METRICS_SOURCES ?? []);
   const context: ConsoleContext = {

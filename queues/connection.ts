@@ -7,12 +7,14 @@ export const KEY_PREFIX = '{collections}';
 const IS_TURNING = /^(READONLY|LOADING|UNBLOCKED)/;
 const RECONNECT_AND_RESEND = 2;
 const LONGEST_WAIT_MS = 2_000;
+/** A Redis that hangs refuses nobody: without a limit whoever asks it hangs along. */
+const ANSWER_LIMIT_MS = 2_000;
 
 export interface ConnectionOptions {
   readonly url: string;
   /**
-   * `wait`: commands wait for Redis to come back; for workers, who can do nothing without it. `fail`: they fail at once;
-   * for whoever has stored what was asked of them and must answer.
+   * `wait`: commands wait for Redis to come back; for workers, who can do nothing without it. `fail`: they fail at once,
+   * and soon where Redis hangs; for whoever has stored what was asked of them and must answer.
    */
   readonly whenDown: 'wait' | 'fail';
   readonly onError: (error: Error) => void;
@@ -26,6 +28,7 @@ export function connectRedis({ url, whenDown, onError }: ConnectionOptions): Red
     reconnectOnError: (error) => (IS_TURNING.test(error.message) ? RECONNECT_AND_RESEND : false),
     retryStrategy: (tries) => Math.min(LONGEST_WAIT_MS, 50 * 2 ** Math.min(tries, 10)),
     connectTimeout: 5_000,
+    ...(whenDown === 'fail' ? { commandTimeout: ANSWER_LIMIT_MS } : {}),
   });
   redis.on('error', onError);
   return redis;

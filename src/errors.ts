@@ -23,6 +23,16 @@ export class RecordChangedError extends CollectionsError {
   readonly code = 'record-changed';
 }
 
+/** Thrown when a member is to get a float and has one that is not paid back. Nothing was written. */
+export class OpenFloatError extends CollectionsError {
+  readonly code = 'open-float';
+}
+
+/** Thrown when a forecast is asked for a day of which nobody can tell anything. */
+export class TooFarAheadError extends CollectionsError {
+  readonly code = 'too-far-ahead';
+}
+
 /** Thrown when a new record's instant is already taken in the user's partition. */
 export class PeriodTakenError extends CollectionsError {
   readonly code = 'period-taken';

@@ -12,6 +12,7 @@ import { readConfig } from '../src/config/read-config.ts';
 import * as sections from '../src/config/sections.ts';
 import type { Log } from '../src/ports/log.ts';
 import type { Metrics } from '../src/ports/metrics.ts';
+import { dynamodbAnswers, redisAnswers, watchHealth } from '../src/wiring/health.ts';
 import { openStores } from '../src/wiring/stores.ts';
 import type { RunningRole } from '../src/wiring/role.ts';
 
@@ -58,7 +59,7 @@ export async function startScheduler(
       for (const error of unreadable) log.error({ err: error }, 'a run cannot be read');
     },
     events: () =>
-      sweepInbox({ inbox: stores.inbox, clock, log, ensure: (event) => queues.ensureEvent(event) }),
+      sweepInbox({ ...stores, clock, log, metrics, ensure: (event) => queues.ensureEvent(event) }),
     requests: () =>
       sweepRequests({
         requests: stores.requests,
@@ -84,11 +85,13 @@ export async function startScheduler(
         .catch(() => undefined);
     }
   })();
+  const health = watchHealth(
+    { needed: { dynamodb: dynamodbAnswers(stores), redis: redisAnswers(redis) } },
+    { log },
+  );
   const { METRICS_PORT } = config.workers;
   const server =
-    METRICS_PORT === undefined
-      ? null
-      : await openMetricsServer({ port: METRICS_PORT, metrics, ready: () => redis.status === 'ready' });
+    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health });
   log.info({}, 'scheduler is up');
   return {
     async stop() {

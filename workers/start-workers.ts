@@ -14,6 +14,7 @@ import type { Metrics } from '../src/ports/metrics.ts';
 import type { ProcessorGate } from '../src/ports/processor-gate.ts';
 import type { OnStep } from '../src/ports/steps.ts';
 import { openCharging, refuseShortLease } from '../src/wiring/charging.ts';
+import { dynamodbAnswers, redisAnswers, watchHealth } from '../src/wiring/health.ts';
 import { openServices } from '../src/wiring/services.ts';
 import { openStores } from '../src/wiring/stores.ts';
 import type { WorkerContext } from './context.ts';
@@ -96,15 +97,18 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
     metrics,
   };
   const registrations = registryOf(context, config.workers).select(config.workers.QUEUES);
+  const health = watchHealth(
+    { needed: { dynamodb: dynamodbAnswers(stores), redis: redisAnswers(redis) } },
+    { log },
+  );
+  const { METRICS_PORT } = config.workers;
+  // Before Redis is waited for: whoever probes meanwhile is told what is missing.
+  const server =
+    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health });
   await queues.limitCollections(config.workers.COLLECTION_CONCURRENCY);
   metrics.onQueueDepth(() => queues.depths(QUEUE_NAMES));
   const pool = new WorkerPool({ context, registrations, stallMs: config.workers.QUEUE_STALL_MS });
   await pool.ready();
-  const { METRICS_PORT } = config.workers;
-  const server =
-    METRICS_PORT === undefined
-      ? null
-      : await openMetricsServer({ port: METRICS_PORT, metrics, ready: () => redis.status === 'ready' });
   log.info({ queues: registrations.map(({ queue }) => queue) }, 'workers are up');
   return {
     async stop() {

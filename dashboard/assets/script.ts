@@ -32,6 +32,17 @@ export const SCRIPT = `
     place.dataset.announced = text;
   };
 
+  /* What depends on who looks is not told live: the page is asked for once more. */
+  const refresh = async () => {
+    const answer = await fetch(location.href).catch(() => null);
+    if (!answer?.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    for (const place of document.querySelectorAll('[data-refreshed]')) {
+      const next = fresh.getElementById(place.id);
+      if (next) replace(place, next.innerHTML);
+    }
+  };
+
   if (topics.length > 0 && 'EventSource' in window) {
     for (const place of document.querySelectorAll('[data-fragment]')) announce(place);
     const source = new EventSource('/live?' + new URLSearchParams(topics.map((topic) => ['topic', topic])));
@@ -43,16 +54,15 @@ export const SCRIPT = `
         if (!place) continue;
         replace(place, text);
         announce(place);
+        if (place.querySelector('[data-refresh]')) void refresh();
       }
     };
     addEventListener('pagehide', () => source.close());
   }
 
   /* One press, one order: the server would take it for the same anyway. */
-  for (const form of document.querySelectorAll('form')) {
-    form.addEventListener('submit', () => {
-      for (const button of form.querySelectorAll('button')) setTimeout(() => (button.disabled = true));
-    });
-  }
+  addEventListener('submit', ({ target }) => {
+    for (const button of target.querySelectorAll('button')) setTimeout(() => (button.disabled = true));
+  });
 })();
 `;

@@ -52,6 +52,7 @@ h3 { font-size: .95rem; font-weight: 650; margin: 0 0 .5rem; }
 .sub, .hint { color: var(--soft); }
 .hint { font-size: .875rem; margin: .25rem 0 0; } body.door .hint { margin-bottom: 1.25rem; }
 p { margin: 0 0 .75rem; max-width: 68ch; }
+p, li, dd, .text { overflow-wrap: anywhere; }
 section p { max-width: 84ch; }
 code, .id { font: .86em/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 
@@ -84,7 +85,7 @@ table.dense th, table.dense td { padding-top: .28rem; padding-bottom: .28rem; bo
 table.dense .group th { padding-top: .7rem; border-top: 1px solid var(--line); text-transform: capitalize; }
 .reasons { color: var(--soft); font-size: .875rem; }
 .group th { color: var(--soft); font-size: .8rem; padding-top: .9rem; }
-.zero { color: var(--closed); }
+.zero { color: var(--soft); }
 time .clock { color: var(--soft); }
 
 .pill { display: inline-block; padding: .05rem .55rem; border-radius: 999px; font-size: .8rem; font-weight: 550; background: var(--wash); color: var(--soft); white-space: nowrap; }

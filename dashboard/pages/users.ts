@@ -72,12 +72,15 @@ export const userPage = ({
           </p>
         </div>`
   }
-  ${explanation === null ? null : standing(explanation)}
-  <section aria-labelledby="records">
-    <h2 id="records">Records</h2>
-    ${recordTable(userId, records, explanation, mayAct)}
-  </section>
-  ${explanation === null ? null : story(explanation)} ${mayAct ? memberActions(userId) : null}
+  <div id="member" data-refreshed>
+    ${explanation === null ? null : standing(explanation)}
+    <section aria-labelledby="records">
+      <h2 id="records">Records</h2>
+      ${recordTable(userId, records, explanation, mayAct)}
+    </section>
+    ${explanation === null ? null : story(explanation)}
+  </div>
+  ${mayAct ? memberActions(userId) : null}
 `;
 
 const TONES: Partial<Record<BillingStatus, string>> = {
@@ -146,7 +149,12 @@ function recordTable(
 function recordActions({ userId, subscriptionId, billingStatus }: Subscription): Html {
   const form = (act: string, label: string): Html =>
     html`<form method="post" action="/users/${encodeURIComponent(userId)}/${act}">
-      <input type="hidden" name="record" value="${subscriptionId}" /><button class="small">${label}…</button>
+      <input type="hidden" name="record" value="${subscriptionId}" /><button
+        class="small"
+        id="${act}-${subscriptionId}"
+      >
+        ${label}…
+      </button>
     </form>`;
   return html`<div class="actions">
     ${PAYABLE.has(billingStatus) ? form('pay', 'Pay') : null}
@@ -239,7 +247,12 @@ export function requestPart({ status, outcome, requestId }: CollectionRequest): 
     </div>`;
   const paid = outcome !== null && ['collected', 'sent'].includes(outcome.verdict);
   const text = outcome === null ? 'ended' : `${outcome.verdict}: ${outcome.reason}`;
-  return html`<div class="banner ${paid ? 'good' : 'bad'}" role="status" data-announce="the payment: ${text}">
+  return html`<div
+    class="banner ${paid ? 'good' : 'bad'}"
+    role="status"
+    data-announce="the payment: ${text}"
+    data-refresh
+  >
     <p>The payment has ended: <strong>${text}</strong>.</p>
   </div>`;
 }

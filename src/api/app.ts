@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import express from 'express';
 import helmet from 'helmet';
+import type { Health } from '../ports/health.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { ApiToken, Caller } from '../ports/caller.ts';
 import { callerOf, mayActAs } from './caller.ts';
 import { docsPage } from './docs-page.ts';
-import type { Health } from './health.ts';
 import { keyIn } from './idempotency.ts';
 import { openApiDocument } from './openapi.ts';
+import type { Probe } from './probes.ts';
+import { probesOf } from './probes.ts';
 import { Problem, problemOf } from './problems.ts';
 import type { Answer, Route } from './route.ts';
 
@@ -20,6 +22,8 @@ export interface ApiOptions {
   /** Asked after the caller is known and before anything is read. */
   readonly rateLimit: RequestHandler;
   readonly metrics: Pick<Metrics, 'contentType' | 'text' | 'httpRequest'>;
+  /** Whether the store failed for a while, and nothing is wrong with what was asked. */
+  readonly isStoreDown: (error: Error) => boolean;
   readonly log: Log;
 }
 
@@ -30,26 +34,30 @@ const BODY_LIMIT = '256kb';
 const OVER_HTTP = { contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } };
 
 /** The HTTP side of the house: who calls, may they, is it readable; then the route, then the answer or a problem. */
-export function createApi({ routes, tokens, health, rateLimit, metrics, log }: ApiOptions): Express {
+export function createApi({
+  routes,
+  tokens,
+  health,
+  rateLimit,
+  metrics,
+  log,
+  isStoreDown,
+}: ApiOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   // `?a[b]=c` would arrive as an object: queries here are plain names and texts.
   app.set('query parser', 'simple');
-  app.use(named, accessLog(log, metrics), helmet(OVER_HTTP));
-  app.get('/health/live', (_request, response) => void response.json({ status: 'live' }));
-  app.get('/health/ready', async (_request, response) => {
-    const { isReady, ...report } = await health();
-    response.status(isReady ? 200 : 503).json(report);
-  });
-  app.use(docsPage(openApiDocument(routes)));
+  const probes = probesOf(health, metrics);
+  const offer = (probe: Probe): void => void app.get(probe.path, answerProbe(probe));
+  app.use(named, recognised(routes), accessLog(log, metrics), helmet(OVER_HTTP));
+  probes.filter(({ needsToken }) => !needsToken).forEach(offer);
+  app.use(docsPage(openApiDocument(routes, probes)));
   app.use(authenticated(tokens), rateLimit);
-  app.get('/metrics', async (_request, response) => {
-    response.type(metrics.contentType).send(await metrics.text());
-  });
+  probes.filter(({ needsToken }) => needsToken).forEach(offer);
   app.use(express.json({ limit: BODY_LIMIT, type: () => true, strict: false }));
   for (const route of routes) app[route.method](expressPath(route.path), serve(route));
   app.use(notThere(routes));
-  app.use(toldAsProblem(log));
+  app.use(toldAsProblem({ log, isStoreDown }));
   return app;
 }
 
@@ -71,6 +79,19 @@ const named: RequestHandler = (request, response, next) => {
   next();
 };
 
+/** Before anything can go wrong: also what is refused or cut off is counted by the route that was meant. */
+function recognised(routes: readonly Route[]): RequestHandler {
+  const known = matchersOf(routes);
+  return ({ method, path }, response, next) => {
+    const meant = known.find((route) => route.method === method && route.matches.test(path));
+    if (meant !== undefined) found(response).path = meant.path;
+    next();
+  };
+}
+
+/** What proxies write down for a request whose caller did not wait for the answer. */
+const CUT_OFF = 499;
+
 /** The path as the route writes it, never as it came: anything may stand in there. */
 function accessLog(log: Log, metrics: Pick<Metrics, 'httpRequest'>): RequestHandler {
   return (request, response, next) => {
@@ -78,7 +99,8 @@ function accessLog(log: Log, metrics: Pick<Metrics, 'httpRequest'>): RequestHand
     response.on('close', () => {
       const { requestId, caller, path } = found(response);
       const ms = Math.round(performance.now() - startedMs);
-      const { statusCode: status, writableFinished } = response;
+      const { statusCode, writableFinished } = response;
+      const status = writableFinished ? statusCode : CUT_OFF;
       const fields = { requestId, caller: caller?.name, method: request.method, route: path, status, ms };
       log.info(writableFinished ? fields : { ...fields, cutOff: true }, 'request');
       metrics.httpRequest({ method: request.method, route: path ?? 'none', status }, ms / 1_000);
@@ -101,9 +123,18 @@ function authenticated(tokens: readonly ApiToken[]): RequestHandler {
   };
 }
 
+const answerProbe =
+  ({ path, answer }: Probe): RequestHandler =>
+  async (_request, response) => {
+    found(response).path = path;
+    const { status, contentType, body } = await answer();
+    response.status(status).type(contentType).send(body);
+  };
+
 function serve(route: Route): RequestHandler {
   return async (request, response) => {
     const { requestId, caller } = found(response);
+    // Express takes other spellings of a path for the same, such as one that ends with a slash.
     found(response).path = route.path;
     if (caller === undefined || !mayActAs(caller, route.role)) {
       throw new Problem('forbidden', `this needs the role ${route.role}`);
@@ -125,23 +156,27 @@ function send(response: Response, { status, body, headers = {} }: Answer): void 
 /** `{user_id}` as Express writes it. */
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-function notThere(routes: readonly Route[]): RequestHandler {
-  const patterns = routes.map(({ path, method }) => ({
+const matchersOf = (routes: readonly Route[]) =>
+  routes.map(({ path, method }) => ({
+    path,
     method: method.toUpperCase(),
     matches: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   }));
+
+function notThere(routes: readonly Route[]): RequestHandler {
+  const known = matchersOf(routes);
   return (request: Request) => {
-    const allowed = patterns.filter(({ matches }) => matches.test(request.path)).map(({ method }) => method);
+    const allowed = known.filter(({ matches }) => matches.test(request.path)).map(({ method }) => method);
     if (allowed.length === 0) throw new Problem('not-found', 'no such route; /docs shows those that are');
     const allow = allowed.join(', ');
     throw new Problem('method-not-allowed', `use ${allow}`, { headers: { allow } });
   };
 }
 
-function toldAsProblem(log: Log): ErrorRequestHandler {
+function toldAsProblem({ log, isStoreDown }: Pick<ApiOptions, 'log' | 'isStoreDown'>): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     const { requestId, path } = found(response);
-    const problem = problemOf(error);
+    const problem = problemOf(error, isStoreDown);
     if (problem.status >= 500) log.error({ requestId, route: path, err: error }, 'a request failed');
     if (response.headersSent) return next(error);
     send(response, problem.answer(requestId));

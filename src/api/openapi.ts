@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
+import type { Probe } from './probes.ts';
 import type { ProblemCode } from './problems.ts';
 import { PROBLEMS } from './problems.ts';
 import type { Route } from './route.ts';
@@ -16,7 +17,14 @@ const EVERYWHERE: readonly ProblemCode[] = [
   'forbidden',
   'too-many-requests',
   'service-down',
+  'internal',
 ];
+
+/** Whatever reads a body may find one that it cannot read. */
+const OF_A_BODY: readonly ProblemCode[] = ['malformed-body', 'body-too-large', 'unsupported-media-type'];
+
+/** Who may ask a probe, and how often, is all that is looked at. */
+const OF_A_PROBE: readonly ProblemCode[] = ['unauthenticated', 'too-many-requests', 'internal'];
 
 const IDEMPOTENCY_KEY: Json = {
   name: 'Idempotency-Key',
@@ -40,8 +48,9 @@ const problem = z.object({
 });
 
 /** The OpenAPI 3.1 document, from the same schemas that check what goes in and out. */
-export function openApiDocument(routes: readonly Route[]): Json {
+export function openApiDocument(routes: readonly Route[], probes: readonly Probe[]): Json {
   const paths: Record<string, Record<string, Json>> = {};
+  for (const probe of probes) paths[probe.path] = { get: probeOperation(probe) };
   for (const route of routes) (paths[route.path] ??= {})[route.method] = operation(route);
   return {
     openapi: '3.1.0',
@@ -73,12 +82,21 @@ function operation(route: Route): Json {
       ...(route.movesMoney ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(body === null ? {} : { requestBody: { required: true, content: json(schemaOf(body, 'input')) } }),
-    responses: { ...answers(route), ...problems(route) },
+    responses: { ...answers(route.answers), ...problems(problemsOf(route)) },
   };
 }
 
+const probeOperation = ({ path, summary, needsToken, answers: possible, contentType }: Probe): Json => ({
+  tags: ['Watching'],
+  summary,
+  operationId: operationId({ method: 'get', path }),
+  parameters: [],
+  ...(needsToken ? {} : { security: [] }),
+  responses: { ...answers(possible, contentType), ...(needsToken ? problems(OF_A_PROBE) : {}) },
+});
+
 /** `post-ops-quarantine-quarantine_id-replay`: stable as long as the route is. */
-const operationId = ({ method, path }: Route): string =>
+const operationId = ({ method, path }: Pick<Route, 'method' | 'path'>): string =>
   `${method}${path.replaceAll(/[{}]/g, '').replaceAll('/', '-')}`;
 
 function parameters(schema: z.ZodType, place: 'path' | 'query'): Json[] {
@@ -94,16 +112,28 @@ function parameters(schema: z.ZodType, place: 'path' | 'query'): Json[] {
   }));
 }
 
-const answers = (route: Route): Json =>
+const answers = (possible: Route['answers'], contentType = 'application/json'): Json =>
   Object.fromEntries(
-    Object.entries(route.answers).map(([status, schema]) => [
+    Object.entries(possible).map(([status, schema]) => [
       status,
-      { description: STATUS_CODES[status] ?? status, content: json(schemaOf(schema, 'output')) },
+      {
+        description: STATUS_CODES[status] ?? status,
+        content: { [contentType]: { schema: schemaOf(schema, 'output') } },
+      },
     ]),
   );
 
-function problems(route: Route): Json {
-  const codes = [...new Set([...EVERYWHERE, ...(route.problems ?? [])])];
+/** What the server does for a route before and around it may go wrong as well. */
+const problemsOf = ({ path, body, movesMoney, problems: own = [] }: Route): readonly ProblemCode[] => [
+  ...EVERYWHERE,
+  ...(path.includes('{') ? (['malformed-path'] as const) : []),
+  ...(body === null ? [] : OF_A_BODY),
+  ...(movesMoney ? (['idempotency-conflict'] as const) : []),
+  ...own,
+];
+
+function problems(possible: readonly ProblemCode[]): Json {
+  const codes = [...new Set(possible)];
   const statuses = [...new Set(codes.map((code) => PROBLEMS[code].status))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => [

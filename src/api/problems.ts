@@ -1,4 +1,4 @@
-import { BadCursorError, CollectionsError } from '../errors.ts';
+import { BadCursorError, CollectionsError, TooFarAheadError } from '../errors.ts';
 
 interface ProblemKind {
   readonly status: number;
@@ -122,12 +122,16 @@ export const userBusy = (): Problem =>
   });
 
 /** Whatever was thrown, as what the caller is told. What went wrong inside stays inside. */
-export function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown, isStoreDown: (error: Error) => boolean = () => false): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof CollectionsError && isToldAsIs(error.code)) {
     return new Problem(error.code, error.message, { cause: error });
   }
   if (error instanceof BadCursorError) return invalidField('query', 'after', error.message);
+  if (error instanceof TooFarAheadError) return invalidField('body', 'as_of', error.message);
+  if (error instanceof Error && isStoreDown(error)) {
+    return new Problem('service-down', 'the store does not answer', { cause: error });
+  }
   const code = codeOfRefusal(error);
   if (code !== null) return new Problem(code, PROBLEMS[code].title, { cause: error });
   return new Problem('internal', PROBLEMS.internal.title, { cause: error });

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { KEY_PREFIX, connectRedis } from '../../queues/connection.ts';
 import { QueueSet } from '../../queues/queue-set.ts';
 import { clockFrom } from '../adapters/clock/clock-from.ts';
+import { isPassing } from '../adapters/dynamodb/transaction.ts';
+import { RememberingLocks } from '../adapters/lock/remembering-locks.ts';
 import { RedisForecastShelf } from '../adapters/redis/forecast-shelf.ts';
 import { RedisRateLimitStore } from '../adapters/redis/rate-limit-store.ts';
 import { systemTimer } from '../adapters/system-timer.ts';
@@ -16,10 +18,10 @@ import type { Metrics } from '../ports/metrics.ts';
 import type { OnStep } from '../ports/steps.ts';
 import type { RunningRole } from '../wiring/role.ts';
 import { openCharging, refuseShortLease } from '../wiring/charging.ts';
+import { dynamodbAnswers, redisAnswers, watchHealth } from '../wiring/health.ts';
 import { openServices } from '../wiring/services.ts';
 import { openStores } from '../wiring/stores.ts';
 import { createApi } from './app.ts';
-import { healthOf } from './health.ts';
 import { withIdempotency } from './idempotency.ts';
 import { limitRate } from './rate-limit.ts';
 import { batchRoutes } from './routes/batch.ts';
@@ -76,6 +78,8 @@ export async function startApi(
   const owned = config.ownership.OWNED_USERS;
   const dependencies = {
     ...stores,
+    // Nobody else may ever come by for a member whose holder died here: whoever asks again takes the lock over.
+    locks: new RememberingLocks(stores.locks, systemTimer),
     ...openServices(config),
     policy: config.policy,
     clock,
@@ -116,15 +120,13 @@ export async function startApi(
   const app = createApi({
     routes: routes.map((route) => withIdempotency(route, { keys: stores.idempotencyKeys, clock })),
     tokens: config.api.API_TOKENS,
-    health: healthOf(
-      [
-        { name: 'dynamodb', needed: true, answers: () => stores.freezes.list() },
-        { name: 'redis', needed: false, answers: () => redis.ping() },
-      ],
-      systemTimer.sleep.bind(systemTimer),
+    health: watchHealth(
+      { needed: { dynamodb: dynamodbAnswers(stores) }, helpful: { redis: redisAnswers(redis) } },
+      { log },
     ),
     rateLimit: limitRate(config.api.API_RATE_PER_MINUTE, new RedisRateLimitStore(redis, KEY_PREFIX), log),
     metrics,
+    isStoreDown: isPassing,
     log,
   });
   const server = app.listen(config.api.PORT);

@@ -7,7 +7,7 @@ import type { UserService } from '../ports/services.ts';
 import type { SentEntry } from './ach-entry.ts';
 import { isRecordsPayment, readEntry } from './ach-entry.ts';
 import type { CollectDependencies } from './collection-case.ts';
-import { recordAnswer } from './move-money.ts';
+import { recordAnswer } from './charge-subscription.ts';
 import type { PaymentEvent } from './payment-event.ts';
 import { isFloatEvent, readPaymentEvent } from './payment-event.ts';
 import { accountToBlock, recordAchOutcome } from './record-ach-outcome.ts';

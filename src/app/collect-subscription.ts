@@ -24,7 +24,7 @@ import type { Case, CollectDependencies } from './collection-case.ts';
 import { commit, judged, nextPeriodOf } from './collection-case.ts';
 import { gatherFacts } from './gather-facts.ts';
 import { malformedReason } from './malformed-reason.ts';
-import { chargeRecord, resumeAttempt } from './move-money.ts';
+import { chargeRecord, resumeAttempt } from './charge-subscription.ts';
 
 export interface CollectRequest {
   readonly path: Path;

@@ -1,15 +1,14 @@
 import type { AttemptId } from '../domain/attempt.ts';
 import type { Instant } from '../domain/instant.ts';
 import { compareInstants } from '../domain/instant.ts';
-import type { BillingStatus } from '../domain/subscription.ts';
-import type { Cause } from '../domain/transitions.ts';
-import { CAUSES } from '../domain/transitions.ts';
+import type { BillingStatus, Subscription } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import { isProvisional } from '../domain/verdict.ts';
 import type { AttemptRecord } from '../ports/pipeline.ts';
 import type { CollectionRequest } from '../ports/requests.ts';
 import type { HistoryEntry } from '../ports/subscriptions.ts';
-import { CAUSE_TEXTS, openedText, resolvedText, triggerText, verdictText } from './explain-texts.ts';
+import { OPENING, RESOLVING, changeText } from './explain-changes.ts';
+import { openedText, resolvedText, triggerText, verdictText } from './explain-texts.ts';
 
 /** One thing that happened to a record, or that was decided about it. */
 export interface StoryLine {
@@ -31,6 +30,8 @@ export interface StoryParts {
   readonly verdicts: readonly Verdict[];
   /** By the trigger that it is. */
   readonly requests: ReadonlyMap<string, CollectionRequest>;
+  /** The record whose next period this is. */
+  readonly opener: Subscription | undefined;
 }
 
 /** Everything in the order in which it happened. What a decision led to comes after it. */
@@ -43,12 +44,14 @@ export function tellStory(parts: StoryParts): StoryLine[] {
   return lines.sort((a, b) => compareInstants(a.at, b.at));
 }
 
-function decisionLine(verdict: Verdict, { requests }: StoryParts): StoryLine {
+function decisionLine(verdict: Verdict, { requests, history, attempts }: StoryParts): StoryLine {
   const { at, triggerId, attemptId, verdict: name, reason } = verdict;
+  const asked = { request: requests.get(triggerId), who: whoAsked(triggerId, history) };
+  const attempt = attempts.find((one) => one.attemptId === attemptId);
   return {
     at,
     kind: 'decision',
-    text: verdictText(verdict, triggerText(triggerId, requests.get(triggerId))),
+    text: verdictText(verdict, triggerText(triggerId, asked), attempt),
     triggerId,
     attemptId,
     decision: { verdict: name, reason, isFinal: !isProvisional(verdict) },
@@ -56,45 +59,20 @@ function decisionLine(verdict: Verdict, { requests }: StoryParts): StoryLine {
   };
 }
 
+const whoAsked = (triggerId: string, history: readonly HistoryEntry[]): string | undefined =>
+  history.find(({ data }) => data['trigger_id'] === triggerId && data['who'] !== undefined)?.data['who'];
+
 function changeLine(entry: HistoryEntry, before: HistoryEntry | undefined, parts: StoryParts): StoryLine {
   const { subscription: record, data } = entry;
   return {
     at: stampOf(entry),
     kind: 'change',
-    text: [whatChanged(entry, parts), ...statusChange(entry, before), ...bySomebody(data)].join(', '),
+    text: changeText(entry, before, parts),
     triggerId: data['trigger_id'] ?? null,
     attemptId: (data['attempt_id'] as AttemptId | undefined) ?? null,
     decision: null,
     status: record.billingStatus,
   };
-}
-
-function whatChanged({ subscription, data }: HistoryEntry, { attempts }: StoryParts): string {
-  const cause = CAUSES.find((known) => known === data['cause']);
-  // The Go service does not say why.
-  if (cause === undefined) return `the other service wrote it (${subscription.process ?? 'no process'})`;
-  const attempt = attempts.find(({ attemptId }) => attemptId === data['attempt_id']);
-  if (attempt === undefined) return CAUSE_TEXTS[cause];
-  if (OPENING.has(cause)) return openedText(attempt);
-  const { resolution } = attempt;
-  return resolution !== null && RESOLVING.has(cause) ? resolvedText(attempt, resolution) : CAUSE_TEXTS[cause];
-}
-
-function statusChange({ subscription }: HistoryEntry, before: HistoryEntry | undefined): string[] {
-  const { billingStatus: now } = subscription;
-  if (before === undefined) return [`first as ${now}`];
-  const then = before.subscription.billingStatus;
-  return then === now ? [] : [`${then} → ${now}`];
-}
-
-/** A member's event, or a person. */
-function bySomebody(data: HistoryEntry['data']): string[] {
-  const who = data['by'] ?? data['who'];
-  return [
-    ...(data['event_type'] === undefined ? [] : [`by the event ${data['event_type']}`]),
-    ...(who === undefined ? [] : [`by ${who}`]),
-    ...(data['reason'] === undefined ? [] : [`because: ${data['reason']}`]),
-  ];
 }
 
 /** What no change of the record tells: a card without money, after which the account was asked at once. */
@@ -125,15 +103,6 @@ function answeredAt(id: AttemptId, parts: StoryParts): Instant | null {
   const change = next === undefined ? undefined : changeBy(next.attemptId, OPENING, parts);
   return change === undefined ? null : stampOf(change);
 }
-
-const OPENING: ReadonlySet<string> = new Set<Cause>(['attempt-opened', 'refund-opened']);
-const RESOLVING: ReadonlySet<string> = new Set<Cause>([
-  'attempt-succeeded',
-  'ach-accepted',
-  'attempt-declined',
-  'refund-accepted',
-  'refund-declined',
-]);
 
 const changeBy = (
   id: AttemptId,

@@ -34,12 +34,14 @@ const VERDICT_TEXTS: Record<VerdictName, string> = {
   'no-op': 'had nothing to do',
   deferred: 'put it off',
   skipped: 'did not charge it',
-  blocked: 'left it alone, because an earlier charge has no answer yet',
+  blocked: 'left it alone, because an earlier charge or refund has no answer yet',
   held: 'held it back to look once more',
   locked: 'did not get to it',
   failed: 'gave up',
   malformed: 'could not read it',
 };
+
+const LOST_REFUND = 'sent a refund to which no answer came';
 
 type Reason =
   | NoOpReason
@@ -127,7 +129,7 @@ export const CAUSE_TEXTS: Record<Cause, string> = {
   refunded: 'the money was given back',
   'charged-back': 'the member had the bank take the money back',
   'support-changed': 'support changed it',
-  'plan-changed': 'the plan was made or changed',
+  'plan-changed': 'the plan was changed',
   reactivated: 'it was cancelled, because the member came back and has a new period instead',
   'refund-opened': 'a refund was begun',
   'refund-accepted': 'the refund is on its way',
@@ -141,17 +143,40 @@ const PATH_TEXTS: Record<RequestPath, string> = {
   WEBHOOK_BALANCE: 'the signal of a new account',
 };
 
-/** What asked for a decision. Requests are forgotten after a while, their names are not. */
-export function triggerText(triggerId: string, request: CollectionRequest | undefined): string {
-  if (request !== undefined) return `${PATH_TEXTS[request.path]} that ${request.by} asked for`;
-  const run = parseRunId(triggerId);
-  return run === null ? triggerId : `the ${run.process} run of ${formatInstant(run.tick)}`;
+/** By what the name of a trigger begins with. */
+const KIND_TEXTS: Readonly<Record<string, string>> = {
+  pay: 'a payment by hand',
+  console: 'a payment from the console',
+  batch: 'a batch',
+  income: 'an income signal',
+  balance: 'a signal of a new account',
+  upgrade: 'an upgrade',
+  reactivate: 'a reactivation',
+  refund: 'a refund',
+};
+
+export interface Asked {
+  /** Requests are forgotten after a while, their names are not. */
+  readonly request: CollectionRequest | undefined;
+  /** Whom the history names for it. */
+  readonly who: string | undefined;
 }
 
-export function verdictText(verdict: Verdict, by: string): string {
+/** What asked for a decision. */
+export function triggerText(triggerId: string, { request, who }: Asked): string {
+  if (request !== undefined) return `${PATH_TEXTS[request.path]} that ${request.by} asked for`;
+  const run = parseRunId(triggerId);
+  if (run !== null) return `the ${run.process} run of ${formatInstant(run.tick)}`;
+  const [kind = ''] = triggerId.split('.', 1);
+  if (!Object.hasOwn(KIND_TEXTS, kind)) return triggerId;
+  return `${KIND_TEXTS[kind]}${who === undefined ? '' : ` that ${who} asked for`} (${triggerId})`;
+}
+
+export function verdictText(verdict: Verdict, by: string, attempt: Attempt | undefined): string {
   const { verdict: name, reason, until, detail } = verdict;
+  const isLostRefund = name === 'unknown' && (attempt?.refundOf ?? null) !== null;
   return [
-    `${by} ${VERDICT_TEXTS[name]}: ${reasonText(reason)}`,
+    `${by} ${isLostRefund ? LOST_REFUND : VERDICT_TEXTS[name]}: ${reasonText(reason)}`,
     ...(detail === null ? [] : [detail]),
     ...(until === null ? [] : [`worth another look from ${formatInstant(until)}`]),
     ...(isProvisional(verdict) ? ['this was not the last word'] : []),
@@ -205,5 +230,12 @@ const STATUS_TEXTS: Record<BillingStatus, (record: Subscription, now: Instant) =
 const on = ({ completionDate }: Subscription): string =>
   completionDate === null ? '' : ` on ${formatInstant(completionDate)}`;
 
-export const statusText = (record: Subscription, now: Instant): string =>
-  STATUS_TEXTS[record.billingStatus](record, now);
+/** While the answer to a charge is unknown, the status says less than the charge does. */
+export function summaryText(record: Subscription, open: Attempt | null, now: Instant): string {
+  const status = STATUS_TEXTS[record.billingStatus](record, now);
+  if (open === null) return status;
+  const lost =
+    `a ${attemptText(open)} was begun on ${formatInstant(open.openedAt)} and has no answer yet: ` +
+    'nobody knows whether the money has moved';
+  return open.refundOf === null ? lost : `${status}; ${lost}`;
+}

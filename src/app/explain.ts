@@ -1,5 +1,6 @@
 import type { Instant } from '../domain/instant.ts';
 import { formatInstant } from '../domain/instant.ts';
+import { successorId } from '../domain/next-period.ts';
 import { parseRunId } from '../domain/runs.ts';
 import type { SubscriptionId, UserId } from '../domain/subscription.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -20,7 +21,7 @@ import type {
 import { aFewAtOnce } from './a-few-at-once.ts';
 import type { StoryLine, StoryParts } from './explain-story.ts';
 import { tellStory } from './explain-story.ts';
-import { attemptText, statusText } from './explain-texts.ts';
+import { attemptText, summaryText } from './explain-texts.ts';
 
 export interface ExplainDependencies {
   readonly subscriptions: Pick<SubscriptionsRepository, 'listByUserID'>;
@@ -73,12 +74,16 @@ export async function explain(
     readStanding(dependencies, userId, now),
   ]);
   const { open } = parts.past;
+  const opener = partition.subscriptions.find((one) => successorId(one.subscriptionId) === subscriptionId);
   return {
     userId,
     subscriptionId,
     record,
-    summary: record === null ? 'its row cannot be read, so nobody touches it' : statusText(record, now),
-    story: tellStory(parts),
+    summary:
+      record === null
+        ? 'its row cannot be read, so nobody touches it'
+        : summaryText(record, open?.attempt ?? null, now),
+    story: tellStory({ ...parts, opener }),
     attempts: parts.attempts,
     standing: { ...standing, open },
     notes: notesOn({ ...standing, open }, partition),
@@ -91,7 +96,9 @@ export async function explain(
 async function readParts(
   { history, pipeline, requests }: ExplainDependencies,
   subscriptionId: SubscriptionId,
-): Promise<StoryParts & { readonly past: RecordStory; readonly malformed: readonly Error[] }> {
+): Promise<
+  Omit<StoryParts, 'opener'> & { readonly past: RecordStory; readonly malformed: readonly Error[] }
+> {
   const [{ entries, malformed }, past] = await Promise.all([
     history.getByID(subscriptionId),
     pipeline.storyOf(subscriptionId),

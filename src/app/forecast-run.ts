@@ -1,6 +1,7 @@
 import { decide } from '../domain/decide.ts';
 import type { Facts } from '../domain/decision.ts';
 import type { Instant } from '../domain/instant.ts';
+import { formatInstant, plusDays, wholeSecond } from '../domain/instant.ts';
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { owns } from '../domain/ownership.ts';
 import { PATHS } from '../domain/paths.ts';
@@ -9,7 +10,8 @@ import { planOf } from '../domain/plan.ts';
 import type { CollectingProcess } from '../domain/runs.ts';
 import { PATH_OF_RUN, dueRange, isInRange, runId } from '../domain/runs.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { ServiceDownError } from '../errors.ts';
+import { ServiceDownError, TooFarAheadError } from '../errors.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Forecast, RecordRef } from '../ports/runs.ts';
 import type { PageKey } from '../ports/subscriptions.ts';
 import type { Timer } from '../ports/timer.ts';
@@ -25,6 +27,7 @@ import { whatFollows } from './what-follows.ts';
 
 export interface ForecastDependencies extends DueSources, FactSources {
   readonly owned: OwnedUsers;
+  readonly clock: Clock;
   readonly timer: Timer;
   /** Users asked about per second. */
   readonly ratePerS: number;
@@ -41,6 +44,12 @@ export interface ForecastProgress {
   readonly due: number;
 }
 
+/**
+ * A quarter of a year. Later, most of what a run would find are periods that other runs have opened and charged until
+ * then: to foretell them as one run's would be wrong, and for a year with one digit too many it would never end.
+ */
+const HORIZON_DAYS = 92;
+
 /** Enough to keep the rate although every user takes a few round trips. */
 const USERS_AT_ONCE = 20;
 
@@ -54,6 +63,7 @@ export async function forecastRun(
   onProgress: (progress: ForecastProgress) => void,
 ): Promise<Forecast> {
   const { process, asOf } = request;
+  assertWithinHorizon(asOf, dependencies.clock.now());
   const sum = new ForecastSum();
   const turn = evenly(dependencies.timer, dependencies.ratePerS);
   let cursor: PageKey | null = null;
@@ -73,6 +83,14 @@ export async function forecastRun(
   } while (cursor !== null);
   const { due, malformed, unreachable, plans } = sum;
   return { process, asOf, ...plans.total(), byPlan: plans.tallies(), due, malformed, unreachable };
+}
+
+function assertWithinHorizon(asOf: Instant, now: Instant): void {
+  const horizon = plusDays(now, HORIZON_DAYS);
+  if (asOf > horizon)
+    throw new TooFarAheadError(
+      `at most ${HORIZON_DAYS} days ahead, that is ${formatInstant(wholeSecond(horizon))}`,
+    );
 }
 
 class ForecastSum implements ForecastProgress {

@@ -8,7 +8,8 @@ import { subscriptionLockKey } from '../ports/lock.ts';
 import type { Attempt } from '../ports/pipeline.ts';
 import type { Payment } from '../ports/services.ts';
 import type { Case, CollectDependencies } from './collection-case.ts';
-import { planOfOpener, recordAnswer } from './move-money.ts';
+import { recordAnswer } from './charge-subscription.ts';
+import { planOfOpener } from './move-money.ts';
 
 export interface JanitorPolicy {
   /** How long an attempt may stay open before it is given up. Longer than any processor keeps a request under way. */

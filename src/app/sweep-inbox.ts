@@ -1,14 +1,18 @@
 import type { Instant } from '../domain/instant.ts';
-import { plusMs } from '../domain/instant.ts';
+import { msOf, plusMs } from '../domain/instant.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Inbox, InboxEvent } from '../ports/inbox.ts';
+import type { EventStream, Inbox, InboxEvent, Quarantine } from '../ports/inbox.ts';
+import { EVENT_STREAMS } from '../ports/inbox.ts';
 import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { PageKey } from '../ports/subscriptions.ts';
 
 export interface InboxSweepDependencies {
   readonly inbox: Pick<Inbox, 'waiting' | 'flagged' | 'liftFlag'>;
+  readonly quarantine: Pick<Quarantine, 'size'>;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Pick<Metrics, 'inboxOldest' | 'quarantineSize'>;
   /** Makes sure that the event has a job. Harmless where it has one. */
   readonly ensure: (event: InboxEvent) => Promise<void>;
 }
@@ -18,21 +22,37 @@ const YOUNG_MS = 60_000;
 
 /**
  * Gives a job to every stored event that may have lost its own, and lifts flags that nobody lifted after the event.
- * Gives how many events there were.
+ * Tells how long events wait and how many are in quarantine. Gives how many events there were.
  */
 export async function sweepInbox(dependencies: InboxSweepDependencies): Promise<number> {
-  const before = plusMs(dependencies.clock.now(), -YOUNG_MS);
-  const found = await sweepEvents(dependencies, before);
-  await sweepFlags(dependencies, before);
-  return found;
+  const { clock, quarantine, metrics } = dependencies;
+  metrics.quarantineSize(await quarantine.size());
+  const now = clock.now();
+  const before = plusMs(now, -YOUNG_MS);
+  const waits = new Map<EventStream, number>(EVENT_STREAMS.map((stream) => [stream, 0]));
+  const noteWait = ({ stream, receivedAt }: InboxEvent): void =>
+    void waits.set(stream, Math.max(waits.get(stream) ?? 0, msOf(now) - msOf(receivedAt)));
+  try {
+    const found = await sweepEvents(dependencies, before, noteWait);
+    await sweepFlags(dependencies, before);
+    return found;
+  } finally {
+    // Also when no job can be added: that is when they wait long.
+    for (const [stream, ms] of waits) metrics.inboxOldest(stream, ms);
+  }
 }
 
-async function sweepEvents({ inbox, log, ensure }: InboxSweepDependencies, before: Instant): Promise<number> {
+async function sweepEvents(
+  { inbox, log, ensure }: InboxSweepDependencies,
+  before: Instant,
+  noteWait: (event: InboxEvent) => void,
+): Promise<number> {
   let found = 0;
   let key: PageKey | null = null;
   do {
     const page: Awaited<ReturnType<typeof inbox.waiting>> = await inbox.waiting(before, key);
     for (const error of page.unreadable) log.error({ err: error }, 'an event in the inbox cannot be read');
+    page.events.forEach(noteWait);
     for (const event of page.events) await ensure(event);
     found += page.events.length;
     key = page.nextKey;

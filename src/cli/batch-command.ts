@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { QueueSet } from '../../queues/queue-set.ts';
 import { NO_LOG } from '../adapters/logging/logger.ts';
 import type { OrderedBatch } from '../app/order-batch.ts';
 import { orderBatch } from '../app/order-batch.ts';
@@ -11,7 +10,7 @@ import type { SubscriptionId } from '../domain/subscription.ts';
 import type { CollectionRequest } from '../ports/requests.ts';
 import { nonEmpty } from './arguments.ts';
 import type { CliContext } from './context.ts';
-import { reachRedis, soon } from './reach-redis.ts';
+import { queuesOn, reachRedis, soon } from './reach-redis.ts';
 import type { Terminal } from './terminal.ts';
 import { colour, terminal } from './terminal.ts';
 import { thisUser } from './this-user.ts';
@@ -56,7 +55,7 @@ async function order({ environment, target }: CliContext, ids: readonly string[]
   const out = options.json ? terminal(process.stderr) : terminal();
   out.line(target);
   const redis = await reachRedis(config.redis.REDIS_URL);
-  const queues = redis === null ? null : new QueueSet(redis, { failsFast: true });
+  const queues = redis === null ? null : await queuesOn(redis);
   const enqueue = async (request: CollectionRequest): Promise<void> => {
     const added = queues === null ? null : await soon(queues.addRequest(request).then(() => true));
     if (added === null) throw new Error('Redis does not answer');

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { KEY_PREFIX } from '../../queues/connection.ts';
 import { RedisForecastShelf } from '../adapters/redis/forecast-shelf.ts';
 import { systemTimer } from '../adapters/system-timer.ts';
 import { forecastRun } from '../app/forecast-run.ts';
@@ -70,6 +69,7 @@ function makeForecast(
       ...openServices(config),
       policy: config.policy,
       owned: config.ownership.OWNED_USERS,
+      clock,
       timer: systemTimer,
       ratePerS: config.forecast.FORECAST_RATE_PER_S,
     };
@@ -102,6 +102,7 @@ function show(forecast: Forecast, out: Terminal): void {
 /** So that the run's report can be compared with it. */
 async function putOnShelf(redisUrl: string, forecast: Forecast, out: Terminal): Promise<void> {
   const redis = await reachRedis(redisUrl);
+  const { KEY_PREFIX } = await import('../../queues/connection.ts');
   const kept =
     redis !== null &&
     (await soon(new RedisForecastShelf(redis, KEY_PREFIX).put(forecast).then(() => true))) === true;

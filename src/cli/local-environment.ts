@@ -10,10 +10,15 @@ export const dataDir = (environment: Environment): string => environment['DATA_D
 const file = (folder: string): string => join(folder, 'environment.json');
 const variables = z.record(z.string(), z.string());
 
+/** Tokens are among them. */
+const FOR_ME_ONLY = 0o600;
+
 /** The variables that would make a process part of the local system. */
 export function writeLocalEnvironment(folder: string, environment: Readonly<Record<string, string>>): void {
   const draft = `${file(folder)}.draft`;
-  writeFileSync(draft, `${JSON.stringify(environment, null, 2)}\n`);
+  // One that a crash has left keeps its mode when it is written again.
+  rmSync(draft, { force: true });
+  writeFileSync(draft, `${JSON.stringify(environment, null, 2)}\n`, { mode: FOR_ME_ONLY });
   renameSync(draft, file(folder));
 }
 

@@ -1,23 +1,21 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
+import type { SandboxClient } from '../adapters/sandbox-client.ts';
 import type { Instant } from '../domain/instant.ts';
 import { formatInstant } from '../domain/instant.ts';
 import { addAdoptCommand } from './adopt-command.ts';
 import { instant, prefix, wholeNumber } from './arguments.ts';
-import { runAudit } from './audit-command.ts';
 import type { Diagnosis } from './doctor.ts';
-import { examine } from './doctor.ts';
 import { addBatchCommand } from './batch-command.ts';
 import { addExplainCommand } from './explain-command.ts';
 import { addForecastCommand } from './forecast-command.ts';
 import { addFreezeCommands } from './freeze-commands.ts';
 import { withLocalSystem } from './local-environment.ts';
-import { makeTables } from './make-tables.ts';
 import { addQuarantineCommands } from './quarantine-command.ts';
 import { addRunCommand } from './run-command.ts';
-import { sandboxClient, seed } from './sandbox-commands.ts';
 import { colour, terminal } from './terminal.ts';
 
+// What a command works with is loaded by its action: all of it together takes longer than most commands.
 const out = terminal();
 const { environment, local } = withLocalSystem(process.env);
 
@@ -37,6 +35,7 @@ program
     false,
   )
   .action(async ({ addIndex }: { addIndex: boolean }) => {
+    const { makeTables } = await import('./make-tables.ts');
     out.line(target());
     for await (const { name, what, status, remedy } of makeTables(environment, { addIndex })) {
       out.line(`${mark(status)} ${name}: ${what} ${status}${remedy === undefined ? '' : `; ${remedy}`}`);
@@ -48,6 +47,7 @@ program
   .command('doctor')
   .description('check every dependency and say what is wrong and how to mend it')
   .action(async () => {
+    const { examine } = await import('./doctor.ts');
     out.line(target());
     let bad = 0;
     for await (const diagnosis of examine(environment)) {
@@ -67,6 +67,7 @@ program
   .description('check live data against the rules that must always hold; ends with 1 when one is broken')
   .option('--json', 'the last line on standard output is one JSON object', false)
   .action(async ({ json }: { json: boolean }) => {
+    const { runAudit } = await import('./audit-command.ts');
     process.exitCode = await runAudit(environment, { json }, json ? terminal(process.stderr) : out);
   });
 
@@ -87,6 +88,7 @@ sandbox
   .option('-u, --users <count>', 'how many', wholeNumber, 500)
   .option('-p, --prefix <text>', 'members are named <prefix>-000001 and so on', prefix, 'demo')
   .action(async ({ users, prefix: name }: { users: number; prefix: string }) => {
+    const { seed } = await import('./sandbox-commands.ts');
     const result = await seed(environment, { users, prefix: name, onlyIfMissing: false }, out);
     if (result === null) return;
     const { members, records, skipped } = result;
@@ -99,7 +101,7 @@ sandbox
   .command('clock [time]')
   .description('show the clock, or set it: a time such as 2026-11-16T08:00:00Z, or "system"')
   .action(async (time: string | undefined) => {
-    const bank = sandboxClient(environment);
+    const bank = await theBank();
     if (time === undefined) out.line(formatInstant((await bank.time()).now));
     else tellTime(await bank.setTime(time === 'system' ? null : instant(time)));
   });
@@ -110,8 +112,13 @@ sandbox
     'let time pass: 1d, 36h, 30m. ACH entries settle or return and their callbacks are published on the way',
   )
   .action(async (by: string) => {
-    tellTime(await sandboxClient(environment).advance(by));
+    tellTime(await (await theBank()).advance(by));
   });
+
+async function theBank(): Promise<SandboxClient> {
+  const { sandboxClient } = await import('./sandbox-commands.ts');
+  return sandboxClient(environment);
+}
 
 /** Before anything is made or judged: on what? */
 function target(): string {

@@ -1,5 +1,6 @@
+import type { z } from 'zod';
 import { createDynamoClient } from '../adapters/dynamodb/client.ts';
-import type { TableFinding } from '../adapters/dynamodb/tables.ts';
+import type { TableFinding, TableNames } from '../adapters/dynamodb/tables.ts';
 import { ensureTable, tableDefinitions } from '../adapters/dynamodb/tables.ts';
 import { createKinesisClient } from '../adapters/kinesis/client.ts';
 import { ensureStream, streamIsThere } from '../adapters/kinesis/streams.ts';
@@ -17,16 +18,14 @@ export interface MadeThing {
 /** Enough for two bridges to share; on AWS the owner of the stream decides. */
 const LOCAL_SHARDS = 2;
 
-export const tableNames = (dynamo: {
-  BILLING_TABLE: string;
-  HISTORY_TABLE: string;
-  LOCKS_TABLE: string;
-  PIPELINE_TABLE: string;
-}) => ({
+export const tableNames = (dynamo: z.output<typeof sections.dynamodb>): TableNames => ({
   billing: dynamo.BILLING_TABLE,
   history: dynamo.HISTORY_TABLE,
   locks: dynamo.LOCKS_TABLE,
   pipeline: dynamo.PIPELINE_TABLE,
+  floats: dynamo.DYNAMO_TABLE,
+  collectionHistory: dynamo.COLLECTION_HISTORY_TABLE,
+  bypass: dynamo.BYPASS_TABLE,
 });
 
 /** Makes what is missing, table by table and stream by stream, and tells of each. Safe to repeat. */

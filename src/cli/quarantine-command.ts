@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { QueueSet } from '../../queues/queue-set.ts';
 import { NO_LOG } from '../adapters/logging/logger.ts';
 import type { Replay } from '../app/quarantine.ts';
 import { dropQuarantined, listQuarantine, replayQuarantined } from '../app/quarantine.ts';
@@ -13,7 +12,7 @@ import { quarantinedFigures } from '../figures/quarantine-figures.ts';
 import type { InboxEvent, Quarantined } from '../ports/inbox.ts';
 import { nonEmpty } from './arguments.ts';
 import type { CliContext } from './context.ts';
-import { reachRedis, soon } from './reach-redis.ts';
+import { queuesOn, reachRedis, soon } from './reach-redis.ts';
 import type { Terminal } from './terminal.ts';
 import { colour, terminal } from './terminal.ts';
 import { thisUser } from './this-user.ts';
@@ -126,9 +125,8 @@ function replay(
 async function enqueue(redisUrl: string, event: InboxEvent): Promise<void> {
   const redis = await reachRedis(redisUrl);
   try {
-    const added =
-      redis !== null &&
-      (await soon(new QueueSet(redis, { failsFast: true }).ensureEvent(event).then(() => true))) === true;
+    const queues = redis === null ? null : await queuesOn(redis);
+    const added = queues !== null && (await soon(queues.ensureEvent(event).then(() => true))) === true;
     if (!added) throw new Error('Redis does not answer');
   } finally {
     redis?.disconnect();

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
-import { connectRedis } from '../../queues/connection.ts';
+import type { QueueSet } from '../../queues/queue-set.ts';
+
+/* The clients of Redis take long to load: whoever does not come this far does not wait for them. */
 
 const LIMIT_MS = 2_000;
 
 /** A connection, or null when Redis does not answer soon. Nothing that a command does depends on Redis alone. */
 export async function reachRedis(url: string): Promise<Redis | null> {
+  const { connectRedis } = await import('../../queues/connection.ts');
   const redis = connectRedis({ url, whenDown: 'fail', onError: () => undefined });
   try {
     await once(redis, 'ready', { signal: AbortSignal.timeout(LIMIT_MS) });
@@ -14,6 +17,11 @@ export async function reachRedis(url: string): Promise<Redis | null> {
     redis.disconnect();
     return null;
   }
+}
+
+export async function queuesOn(redis: Redis): Promise<QueueSet> {
+  const queues = await import('../../queues/queue-set.ts');
+  return new queues.QueueSet(redis, { failsFast: true });
 }
 
 /** What Redis says, or null when it says nothing soon: a command that is under way would wait for it to come back. */

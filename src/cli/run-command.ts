@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { QueueSet } from '../../queues/queue-set.ts';
+import type { QueueSet } from '../../queues/queue-set.ts';
 import { NO_LOG } from '../adapters/logging/logger.ts';
 import { systemTimer } from '../adapters/system-timer.ts';
 import { compareWithForecast } from '../app/compare-forecast.ts';
@@ -16,7 +16,7 @@ import { runFigures } from '../figures/run-figures.ts';
 import type { Run } from '../ports/runs.ts';
 import { instant, runProcess } from './arguments.ts';
 import type { CliContext } from './context.ts';
-import { reachRedis, soon } from './reach-redis.ts';
+import { queuesOn, reachRedis, soon } from './reach-redis.ts';
 import { tallyTable } from './tally-table.ts';
 import type { Terminal } from './terminal.ts';
 import { colour, terminal } from './terminal.ts';
@@ -65,7 +65,7 @@ function run(
   return withStores(config, async (opened) => {
     out.line(target);
     const redis = await reachRedis(config.redis.REDIS_URL);
-    const queues = redis === null ? null : new QueueSet(redis, { failsFast: true });
+    const queues = redis === null ? null : await queuesOn(redis);
     try {
       const started = await order(opened, queues, name, options, out);
       const last = options.wait ? await wait(opened, queues, started, out) : started;

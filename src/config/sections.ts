@@ -82,6 +82,10 @@ export const dynamodb = z
     HISTORY_TABLE: name.default('billing-activity-history'),
     LOCKS_TABLE: name.default('locks'),
     PIPELINE_TABLE: name.default('collections-pipeline'),
+    COLLECTION_HISTORY_TABLE: name.default('collection-history'),
+    BYPASS_TABLE: name.default('requirements-bypass'),
+    ENVIRONMENT: name.default('local'),
+    DYNAMO_TABLE: name.optional(),
     PAGE_SIZE: wholeNumber(1, 10_000).default(500),
   })
   .superRefine((value, context) => {
@@ -94,7 +98,11 @@ export const dynamodb = z
         message: `the same region as DYNAMO_REGION (${value.DYNAMO_REGION}): a transaction cannot span regions`,
       });
     }
-  });
+  })
+  .transform(({ ENVIRONMENT, DYNAMO_TABLE = `${ENVIRONMENT}-float-service`, ...value }) => ({
+    ...value,
+    DYNAMO_TABLE,
+  }));
 
 export const kinesis = z.object({
   AWS_ENDPOINT_URL_KINESIS: httpUrl.optional(),
@@ -151,7 +159,7 @@ export const services = z.object({
 const SHORTEST_TOKEN = 16;
 
 const apiToken = z
-  .tuple([name, z.enum(ROLES), token.min(SHORTEST_TOKEN)])
+  .tuple([name, z.enum(ROLES), token])
   .transform(([caller, role, secret]): ApiToken => ({ name: caller, role, token: secret }));
 
 /** Well below the lease: a charge is not sent when the lock might run out before its answer. */
@@ -215,36 +223,75 @@ export const janitor = z.object({
   JANITOR_DELAYS: durations('5m,1h,24h'),
 });
 
-const TOKENS = 'name:role:token entries with commas between them; roles are viewer, service, operator';
+const TOKENS = `name:role:token entries with commas between them; roles are viewer, service, operator; each name once; a token has ${SHORTEST_TOKEN} characters or more`;
+
+/** What is wrong with them, by whose they are: a token is never shown. */
+function objectionTo(tokens: readonly ApiToken[]): string | null {
+  const short = tokens.find(({ token: secret }) => secret.length < SHORTEST_TOKEN);
+  if (short !== undefined) return `that of ${short.name} is shorter`;
+  const ofToken = new Map<string, string>();
+  for (const { name: caller, token: secret } of tokens) {
+    const other = ofToken.get(secret);
+    // Whoever sends it could be either, and may be taken for the one who may more.
+    if (other !== undefined) return `${other} and ${caller} have the same, and each needs one of its own`;
+    ofToken.set(secret, caller);
+  }
+  return null;
+}
 
 const apiTokens = z.string(TOKENS).transform((text, context): ApiToken[] => {
   const entries = listOf(text).map((entry) => apiToken.safeParse(entry.split(':')).data);
   const tokens = entries.filter((entry) => entry !== undefined);
   const isClear = new Set(tokens.map(({ name: caller }) => caller)).size === entries.length;
-  if (!isClear || tokens.length < entries.length) context.addIssue(`${TOKENS}; each name once`);
+  const objection = isClear ? objectionTo(tokens) : null;
+  if (!isClear) context.addIssue(TOKENS);
+  if (objection !== null) context.addIssue(`${TOKENS}; ${objection}`);
   return tokens;
 });
 
+/** The tokens of .env.example: everybody knows them. */
+const areWellKnown = (tokens: readonly ApiToken[]): boolean =>
+  tokens.some(({ token: secret }) => secret.startsWith('change-me'));
+
+interface WithTokens {
+  readonly ENVIRONMENT: string;
+  readonly API_TOKENS: readonly ApiToken[];
+}
+
+const secretInProd = ({ ENVIRONMENT, API_TOKENS }: WithTokens): boolean =>
+  ENVIRONMENT !== 'prod' || !areWellKnown(API_TOKENS);
+
+const CHANGE_ME = {
+  path: ['API_TOKENS'],
+  error: 'tokens of your own when ENVIRONMENT is prod: one still begins with change-me',
+};
+
 /** Who may call the API. There is no default: an API that anybody may call is refused. */
-export const api = z.object({
-  PORT: wholeNumber(0, 65_535).default(3_000),
-  API_TOKENS: apiTokens,
-  API_RATE_PER_MINUTE: wholeNumber(1, 1_000_000).default(600),
-});
+export const api = z
+  .object({
+    ENVIRONMENT: name.default('local'),
+    PORT: wholeNumber(0, 65_535).default(3_000),
+    API_TOKENS: apiTokens,
+    API_RATE_PER_MINUTE: wholeNumber(1, 1_000_000).default(600),
+  })
+  .refine(secretInProd, CHANGE_ME);
 
 /** Who may call the API may sign in, with the same token. */
-export const dashboard = z.object({
-  DASHBOARD_PORT: wholeNumber(0, 65_535).default(3_001),
-  API_TOKENS: apiTokens,
-  METRICS_SOURCES: z
-    .string()
-    .transform(listOf)
-    .refine(
-      (urls) => urls.every((url) => httpUrl.safeParse(url).success),
-      'URLs such as http://workers:9100/metrics with commas between them',
-    )
-    .optional(),
-});
+export const dashboard = z
+  .object({
+    ENVIRONMENT: name.default('local'),
+    DASHBOARD_PORT: wholeNumber(0, 65_535).default(3_001),
+    API_TOKENS: apiTokens,
+    METRICS_SOURCES: z
+      .string()
+      .transform(listOf)
+      .refine(
+        (urls) => urls.every((url) => httpUrl.safeParse(url).success),
+        'URLs such as http://workers:9100/metrics with commas between them',
+      )
+      .optional(),
+  })
+  .refine(secretInProd, CHANGE_ME);
 
 /** The rules' numbers. Their reasons stand in src/domain/policy.ts. */
 export const policy = z

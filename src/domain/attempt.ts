@@ -1,5 +1,10 @@
 import type { Instant } from './instant.ts';
-import type { Process, Rail } from './subscription.ts';
+import { PROCESSES } from './subscription.ts';
+import type { Rail } from './subscription.ts';
+
+/** What asked for an attempt: the process of a billing record, or the stage of a float. */
+export const ATTEMPT_PROCESSES = [...PROCESSES, 'TOMORROW', 'TODAY6AM', 'SUPPORT'] as const;
+export type AttemptProcess = (typeof ATTEMPT_PROCESSES)[number];
 
 export type AttemptId = string & { readonly __brand: 'AttemptId' };
 
@@ -15,7 +20,7 @@ export interface OpenAttempt {
 
 /** How an attempt ended. `REFUSED` is a balance too low: no processor was called, so it has no rail. */
 export type PastAttempt = {
-  readonly process: Process;
+  readonly process: AttemptProcess;
   readonly at: Instant;
 } & (
   | { readonly rail: null; readonly result: 'REFUSED' }

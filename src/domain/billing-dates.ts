@@ -80,7 +80,7 @@ function isMonthEnd(date: CalendarDate): boolean {
 }
 
 /** To the second: Go has written fractions of it. */
-const isAtBillingHour = (instant: Instant): boolean => {
+export const isAtBillingHour = (instant: Instant): boolean => {
   const sinceBillingHour = instant - billingInstant(dateOf(instant));
   return sinceBillingHour >= 0n && sinceBillingHour < NANOS_PER_SECOND;
 };

@@ -1,5 +1,5 @@
 import type { Instant } from './instant.ts';
-import { MS_PER_DAY, instantFromMs, msOf } from './instant.ts';
+import { MS_PER_DAY, instantFromMs, isoText, msOf } from './instant.ts';
 
 /** A day without a time or a zone, `2026-11-16`. Sorts as text. */
 export type CalendarDate = string & { readonly __brand: 'CalendarDate' };
@@ -87,7 +87,7 @@ function dayNumber(date: CalendarDate): number {
 }
 
 const dateOfDayNumber = (days: number): CalendarDate =>
-  new Date(days * MS_PER_DAY).toISOString().slice(0, 10) as CalendarDate;
+  isoText(days * MS_PER_DAY).slice(0, 10) as CalendarDate;
 
 function utcMidnightMs(year: number, month: number, day: number): number {
   const date = new Date(0);

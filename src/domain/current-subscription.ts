@@ -1,3 +1,4 @@
+import { isAtBillingHour } from './billing-dates.ts';
 import type { Instant } from './instant.ts';
 import { compareInstants } from './instant.ts';
 import type { Cents } from './money.ts';
@@ -30,7 +31,8 @@ export function currentSubscription<S extends Subscription>(
   now: Instant,
 ): CurrentSubscription<S> | null {
   const records = [...partition].sort((a, b) => compareInstants(a.billingDate, b.billingDate));
-  const record = records.findLast(({ billingDate }) => billingDate <= now) ?? records[0];
+  const periods = records.some(isPeriod) ? records.filter(isPeriod) : records;
+  const record = periods.findLast(({ billingDate }) => billingDate <= now) ?? periods[0];
   if (record === undefined) return null;
   const next = records.find(
     ({ billingStatus }) => billingStatus === 'SCHEDULED' || billingStatus === 'PAUSED',
@@ -44,6 +46,16 @@ export function currentSubscription<S extends Subscription>(
     owed,
     owedAmount: owed.reduce((sum, { billingAmount }) => addMoney(sum, billingAmount), ZERO),
   };
+}
+
+/**
+ * Not what was paid beside the periods, a proration; nor a reactivation that was declined. What a collision moved off the
+ * billing hour is still a period, and tells by what was done to it.
+ */
+function isPeriod({ billingDate, billingStatus, process }: Subscription): boolean {
+  if (isAtBillingHour(billingDate)) return true;
+  if (process === null || process === 'NOT_IDENTIFIED') return false;
+  return process !== 'REACTIVATION' || billingStatus !== 'CANCELLED';
 }
 
 function membershipOf(next: Subscription | undefined): Membership {

@@ -14,7 +14,7 @@ import type { Instant } from './instant.ts';
 import { limitReached } from './limits.ts';
 import { addMoney, subtractMoney } from './money.ts';
 import type { Obstacle } from './obstacles.ts';
-import { firstRail, isFrozen, isPendingResume, obstacleTo } from './obstacles.ts';
+import { firstRail, isFrozen, isPendingResume, mayBeResumed, obstacleTo } from './obstacles.ts';
 import type { Path, PathRules } from './paths.ts';
 import { PATHS } from './paths.ts';
 import type { CollectionPolicy } from './policy.ts';
@@ -75,14 +75,12 @@ function decideOpenAttempt(
     reason,
   });
   if (obstacle !== null) return blocked(obstacle.reason);
-  // The stale run never charges; a member who paused while the attempt was open shall not be charged for the period
-  // that the pause run skips; and nobody who asks to pay one thing shall find that something else was resumed.
+  // The stale run never charges; and a member who paused while the attempt was open shall not be charged for the period
+  // that the pause run skips.
   const mayResume =
     !rules.onlyCloses &&
-    // Money on its way back is nothing to collect; the janitor asks about it.
-    (open.refundOf ?? null) === null &&
     record.billingStatus !== 'PAUSED' &&
-    (rules.automatic || open.triggerId === facts.triggerId);
+    mayBeResumed(open, rules.automatic, facts.triggerId);
   return mayResume
     ? { verdict: 'resume', attemptId: open.attemptId, rail: open.rail }
     : blocked('open-attempt');

@@ -42,12 +42,12 @@ export interface Facts extends LimitFacts {
 
 export type NoOpReason = 'status-not-collected' | 'not-due' | 'not-stale';
 
+export type FreezeReason = 'frozen-global' | 'frozen-user' | 'frozen-rail';
+
 export type DeferReason =
   | 'membership-event-unapplied'
   | 'membership-event-quarantined'
-  | 'frozen-global'
-  | 'frozen-user'
-  | 'frozen-rail'
+  | FreezeReason
   | 'user-missing'
   | 'user-processing'
   | 'user-under-investigation'

@@ -102,7 +102,14 @@ function floorDivide(value: bigint, by: bigint): bigint {
 
 function wholeSecondText(instant: Instant): string {
   const seconds = Number(floorDivide(instant, NANOS_PER_SECOND));
-  return new Date(seconds * 1000).toISOString().slice(0, 19);
+  return isoText(seconds * 1000).slice(0, 19);
+}
+
+/** Four digits for the year: with more, nothing that is written could be compared with anything else. */
+export function isoText(ms: number): string {
+  const text = new Date(ms).toISOString();
+  if (/^[+-]/.test(text)) throw new RangeError(`${text} is beyond the years that can be written`);
+  return text;
 }
 
 function utcMs(

@@ -1,9 +1,9 @@
-import type { PastAttempt } from './attempt.ts';
+import type { AttemptProcess, PastAttempt } from './attempt.ts';
 import type { CalendarDate } from './calendar-date.ts';
 import { addDays, dateOf, midnightOf } from './calendar-date.ts';
 import type { Instant } from './instant.ts';
 import type { CollectionPolicy } from './policy.ts';
-import type { Process, Subscription } from './subscription.ts';
+import type { Subscription } from './subscription.ts';
 
 export type LimitReason =
   'older-period-first' | 'initial-today' | 'retried-today' | 'webhooks-today' | 'attempts-used-up';
@@ -85,7 +85,7 @@ const isDealtWithOn = (day: CalendarDate, { process, lastRunDate }: Subscription
 
 function perDay(
   reason: LimitReason,
-  processes: readonly Process[],
+  processes: readonly AttemptProcess[],
   most: number,
   attempts: readonly PastAttempt[],
   now: Instant,
@@ -97,4 +97,5 @@ function perDay(
   return count < most ? null : { reason, until: tomorrow(now) };
 }
 
-const tomorrow = (now: Instant): Instant => midnightOf(addDays(dateOf(now), 1));
+/** When the UTC day of `now` is over. */
+export const tomorrow = (now: Instant): Instant => midnightOf(addDays(dateOf(now), 1));

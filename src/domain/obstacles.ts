@@ -1,4 +1,14 @@
-import type { CloseReason, Decision, DeferReason, Facts, Freeze, Question, UserFacts } from './decision.ts';
+import type { OpenAttempt } from './attempt.ts';
+import type {
+  CloseReason,
+  Decision,
+  DeferReason,
+  Facts,
+  Freeze,
+  FreezeReason,
+  Question,
+  UserFacts,
+} from './decision.ts';
 import type { Instant } from './instant.ts';
 import { plusDays } from './instant.ts';
 import type { PathRules } from './paths.ts';
@@ -29,12 +39,31 @@ export const isPendingResume = (record: Subscription): boolean =>
 export const isFrozen = (freezes: readonly Freeze[], scope: Freeze['scope'], now: Instant): boolean =>
   freezes.some((freeze) => freeze.scope === scope && (freeze.until === null || freeze.until > now));
 
+/**
+ * A frozen rail defers whoever would be charged over it first; nobody is moved to the other rail by a freeze. The rail is
+ * null where nobody would be charged.
+ */
+export function freezeAgainst(
+  freezes: readonly Freeze[],
+  rail: Rail | null,
+  now: Instant,
+): FreezeReason | null {
+  if (isFrozen(freezes, 'global', now)) return 'frozen-global';
+  if (isFrozen(freezes, 'user', now)) return 'frozen-user';
+  return rail !== null && isFrozen(freezes, rail, now) ? 'frozen-rail' : null;
+}
+
 /** Over which rail a charge would begin. Null when there is none that this path may use. */
-export function firstRail(rules: PathRules, account: Facts['account']): Rail | null {
+export function firstRail(rules: Pick<PathRules, 'cardOnly'>, account: Facts['account']): Rail | null {
   if (account === null) return null;
   if (account.hasDebitCard) return 'PINLESS';
   return rules.cardOnly ? null : 'ACH';
 }
+
+/** Nobody who asks to pay one thing shall find that something else was resumed. */
+export const mayBeResumed = (open: OpenAttempt, automatic: boolean, triggerId: string): boolean =>
+  // Money on its way back is nothing to collect; the janitor asks about it.
+  (open.refundOf ?? null) === null && (automatic || open.triggerId === triggerId);
 
 const close = (verdict: 'cancel' | 'waive' | 'go-stale', reason: CloseReason): Obstacle => ({
   verdict,
@@ -47,13 +76,10 @@ function pendingEvent({ rules, facts }: Question): DeferReason | null {
   return facts.membershipEvent === 'quarantined' && rules.automatic ? 'membership-event-quarantined' : null;
 }
 
-/** A frozen rail defers whoever would be charged over it first; nobody is moved to the other rail by a freeze. */
 function frozen({ rules, record, facts, now }: Question): DeferReason | null {
-  if (isFrozen(facts.freezes, 'global', now)) return 'frozen-global';
-  if (isFrozen(facts.freezes, 'user', now)) return 'frozen-user';
-  if (rules.onlyCloses || record.billingStatus === 'PAUSED') return null;
-  const rail = facts.openAttempt?.rail ?? firstRail(rules, facts.account);
-  return rail !== null && isFrozen(facts.freezes, rail, now) ? 'frozen-rail' : null;
+  const chargesNobody = rules.onlyCloses || record.billingStatus === 'PAUSED';
+  const rail = chargesNobody ? null : (facts.openAttempt?.rail ?? firstRail(rules, facts.account));
+  return freezeAgainst(facts.freezes, rail, now);
 }
 
 /** PAUSED is the user service's word for a cancelled membership. Only ACTIVE is billed. */

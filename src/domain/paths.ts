@@ -1,5 +1,7 @@
 import type { AttemptLimit } from './limits.ts';
+import type { AttemptProcess } from './attempt.ts';
 import type { BillingStatus, Process } from './subscription.ts';
+import { PROCESSES } from './subscription.ts';
 
 /** The ways by which a record comes up for collection. All but STALE are also the row's `process`. */
 export const PATH_NAMES = [
@@ -67,9 +69,12 @@ export const PATHS: Record<Path, PathRules> = {
  * The rules under which an attempt was made, from what it wrote into `process`. What no path writes was asked for by hand
  * and made its own record: a reactivation, a proration.
  */
-export const rulesOf = (process: Process): PathRules =>
-  Object.values(PATHS).find((rules) => rules.process === process) ?? {
-    ...PATHS.MANUAL_REPAYMENT,
-    process,
-    collects: [],
-  };
+export function rulesOf(process: AttemptProcess): PathRules {
+  const rules = Object.values(PATHS).find((path) => path.process === process);
+  if (rules !== undefined) return rules;
+  if (!isProcess(process)) throw new Error(`${process} is a stage of floats and no process of billing`);
+  return { ...PATHS.MANUAL_REPAYMENT, process, collects: [] };
+}
+
+const isProcess = (process: AttemptProcess): process is Process =>
+  (PROCESSES as readonly AttemptProcess[]).includes(process);

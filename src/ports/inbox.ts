@@ -134,6 +134,8 @@ export interface Inbox {
 
 /** What an operator does with what is in quarantine. */
 export interface Quarantine {
+  /** How many there are. */
+  size(): Promise<number>;
   /** Oldest first. */
   list(key: PageKey | null): Promise<QuarantinePage>;
   get(quarantineId: string): Promise<Quarantined | null>;

@@ -59,6 +59,9 @@ export interface Metrics {
   streamRecord<S extends keyof Fates>(stream: S, fate: Fates[S]): void;
   /** How far reading a shard is behind what arrives. Null: it is no longer read here. */
   streamLag(stream: keyof Fates, shardId: string, lagMs: number | null): void;
+  /** How long the oldest event of a stream has waited in the inbox. 0: none waits that should not. */
+  inboxOldest(stream: EventStream, ms: number): void;
+  quarantineSize(events: number): void;
   /** How to learn the depths; asked at each scrape. */
   onQueueDepth(read: () => Promise<readonly QueueDepth[]>): void;
   text(): Promise<string>;

@@ -1,10 +1,10 @@
 import type { AchEntry, AchOutcome } from '../domain/ach/settlement.ts';
-import type { AttemptId, PastAttempt } from '../domain/attempt.ts';
+import type { AttemptId, AttemptProcess, PastAttempt } from '../domain/attempt.ts';
 import type { Facts, Freeze } from '../domain/decision.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Cents } from '../domain/money.ts';
 import type { RunId } from '../domain/runs.ts';
-import type { Process, Rail, SubscriptionId, UserId } from '../domain/subscription.ts';
+import type { Rail, SubscriptionId, UserId } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import type { AchMeters } from './ach-meters.ts';
 import type { AchWatches } from './ach-watches.ts';
@@ -19,7 +19,7 @@ export interface Attempt {
   readonly subscriptionId: SubscriptionId;
   readonly userId: UserId;
   readonly triggerId: string;
-  readonly process: Process;
+  readonly process: AttemptProcess;
   readonly rail: Rail;
   readonly amount: Cents;
   /** The account that an ACH entry goes to; a hard return code blocks it. */
@@ -109,7 +109,10 @@ export interface PipelineStore {
    */
   replace(state: RecordState, resolution: Resolution, next: Attempt): StateChange;
   /** A balance too low: an attempt without a charge. */
-  refuse(state: RecordState, refusal: { readonly process: Process; readonly at: Instant }): StateChange;
+  refuse(
+    state: RecordState,
+    refusal: { readonly process: AttemptProcess; readonly at: Instant },
+  ): StateChange;
   /** The bank's word on an ACH entry that was sent; one that the Go service sent becomes known by it. */
   settleEntry(state: RecordState, entry: AchEntry, outcome: AchOutcome): StateChange;
   /** No ACH debit to this account again until the member gives a new one. */

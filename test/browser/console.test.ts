@@ -2,6 +2,7 @@ import { Worker } from 'bullmq';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY_PREFIX, connectRedis } from '../../queues/connection.ts';
+import { subscriptionLockKey } from '../../src/ports/lock.ts';
 import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
 import { TOKENS } from '../support/api.ts';
 import { openBrowser } from '../support/browser.ts';
@@ -78,15 +79,40 @@ describe('in a browser', () => {
     await page.getByRole('heading', { name: 'Right now' }).waitFor();
     await page.getByText('charged it').first().waitFor();
 
+    const manual = system.queues.get('manual-repayments');
+    await manual.pause();
     await page.getByRole('button', { name: 'Pay…' }).first().click();
     await page.getByRole('button', { name: 'Charge $4.99' }).click();
+    await page.getByText('The payment is under way').waitFor();
+    const paid = page.getByRole('row').filter({ has: page.locator('[aria-current]') });
+    await paid.getByText('SCHEDULED').waitFor();
+    await manual.resume();
     await page.getByText('The payment has ended: collected').waitFor();
+    await paid.getByText('COMPLETED').waitFor();
+    await page.getByText('operator-name asked for charged it').waitFor();
 
     await page.getByLabel('Why, for whoever finds it').fill('asked for a break');
     await page.getByRole('button', { name: 'Freeze member…' }).click();
     await page.getByRole('button', { name: 'Freeze', exact: true }).click();
     await page.getByText('asked for a break (operator-name)').waitFor();
     expect(complaints).toEqual([]);
+  }, 60_000);
+
+  it('a member whose lock is held and whose charge is open fits on the narrowest telephone', async () => {
+    const record = await system.here.member();
+    await system.here.faults([
+      { id: 'lost', service: 'payments', fault: 'error-before', match: { user_id: record.userId } },
+    ]);
+    expect(await system.here.collect('INITIAL', record)).toMatchObject({ verdict: 'unknown' });
+    await system.here.faults([]);
+    const taken = await system.here.dependencies.locks.acquire(subscriptionLockKey(record.userId));
+    const page = await signedIn('operator');
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.goto(`${here.url}/users/${record.userId}`);
+    await page.getByText('somebody works on this member').waitFor();
+    await page.getByText('no answer yet', { exact: true }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    if ('lock' in taken) await taken.lock.release();
   }, 60_000);
 
   it('an operator tries a failed job again in Bull Board', async () => {

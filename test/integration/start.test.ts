@@ -18,21 +18,20 @@ interface Running {
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let started: Running[];
-/** What a first start leaves behind: most tests need a system that is up, not one that is new. */
+/** What the first starts leave behind: most tests need a system that is up, not one that is new. */
 let lived: Awaited<ReturnType<typeof temporaryFolder>>;
+let afterTheKill: Running;
 
 beforeAll(async () => {
   lived = await temporaryFolder();
   folder = lived;
   started = [];
-  const first = npmStart('--once');
-  expect([await first.ended, first.output()]).toEqual([
-    0,
-    expect.stringContaining('seeded 200 demo members'),
-  ]);
-  // Everything that was due has been collected, before anybody had to ask for it.
-  expect(first.output()).toMatch(/scheduled │ 1\d\d/);
-  expect(first.output()).toMatch(/checked \d+ records, \d+ attempts, \d+ debits: no violation/);
+  const first = npmStart();
+  await eventually('it seeds', () => first.output().includes('seeding members'));
+  first.child.kill('SIGKILL');
+  await eventually('its servers are gone', () => processesUnder(folder.path).length === 0);
+  afterTheKill = npmStart('--once');
+  await afterTheKill.ended;
   expect(processesUnder(folder.path)).toEqual([]);
 }, 240_000);
 afterAll(() => lived.remove());
@@ -93,10 +92,22 @@ async function knownMembers(): Promise<number> {
 }
 
 describe('npm start', () => {
-  it('ends with Ctrl-C, leaves no process, and finds its state the next time', async () => {
+  it('killed while it seeds takes its servers along, and the next start finishes its work', async () => {
+    expect([await afterTheKill.ended, afterTheKill.output()]).toEqual([
+      0,
+      expect.stringMatching(/seeded \d+ demo members/),
+    ]);
+    // Everything that was due has been collected, before anybody had to ask for it.
+    expect(afterTheKill.output()).toMatch(/scheduled │ 1\d\d/);
+    expect(afterTheKill.output()).toMatch(/checked \d+ records, \d+ attempts, \d+ debits: no violation/);
+  });
+
+  it('says that it is up, ends with Ctrl-C, leaves no process, and finds its state the next time', async () => {
     hasLived();
     const first = npmStart();
     await isUp(first);
+    await expectRefused(npmStart(), first);
+    await expectHealthy(run(process.execPath, [cli, 'doctor']));
     process.kill(-first.child.pid!, 'SIGINT');
     expect(await first.ended).toBe(0);
     expect(processesUnder(folder.path)).toEqual([]);
@@ -110,39 +121,6 @@ describe('npm start', () => {
     process.kill(second.child.pid!, 'SIGTERM');
     expect(await second.ended).toBe(0);
     expect(processesUnder(folder.path)).toEqual([]);
-  }, 180_000);
-
-  it('while it is up, says so to a second one, and a command in another terminal finds it', async () => {
-    hasLived();
-    const first = npmStart();
-    await isUp(first);
-
-    const second = npmStart();
-    expect(await second.ended).toBe(1);
-    expect(second.output()).toMatch(/already/);
-    expect(second.output()).toContain(String(first.child.pid));
-    expect(second.output()).not.toMatch(/\n\s+at /);
-
-    const doctor = run(process.execPath, [cli, 'doctor']);
-    expect(await doctor.ended).toBe(0);
-    expect(doctor.output()).toContain('the local system of `npm start`');
-    expect(doctor.output()).toContain('healthy');
-    process.kill(-first.child.pid!, 'SIGINT');
-    expect(await first.ended).toBe(0);
-  }, 180_000);
-
-  it('killed, even while it seeds, takes its servers along, and the next start finishes its work', async () => {
-    const first = npmStart();
-    await eventually('it seeds', () => first.output().includes('seeding members'));
-    first.child.kill('SIGKILL');
-    await eventually('its servers are gone', () => processesUnder(folder.path).length === 0);
-
-    const second = npmStart();
-    await isUp(second);
-    expect(second.output()).toMatch(/seeded \d+ demo members/);
-    expect(await knownMembers()).toBe(3);
-    process.kill(-second.child.pid!, 'SIGINT');
-    expect(await second.ended).toBe(0);
   }, 180_000);
 
   // What is built is there already: npm need not look again each time.
@@ -168,7 +146,7 @@ describe('npm start', () => {
     180_000,
   );
 
-  it('killed together with all that it started, still starts again', async () => {
+  it('killed together with all that it started, starts again, and fails when one of its servers dies', async () => {
     hasLived();
     const first = npmStart();
     await isUp(first);
@@ -176,22 +154,30 @@ describe('npm start', () => {
     first.child.kill('SIGKILL');
     await first.ended;
 
-    const second = npmStart('--once');
-    expect(await second.ended).toBe(0);
+    const second = npmStart();
+    await isUp(second);
     expect(second.output()).not.toContain('seeded');
-    expect(processesUnder(folder.path)).toEqual([]);
-  }, 180_000);
-
-  it('stops the rest and fails when one of its servers dies', async () => {
-    hasLived();
-    const first = npmStart();
-    await isUp(first);
     const redis = processesUnder(folder.path).find(
       (line) => line.includes('redis-server') || line.includes('valkey-server'),
     );
     process.kill(Number(redis!.split(' ')[0]), 'SIGKILL');
-    expect(await first.ended).toBe(1);
-    expect(first.output()).toContain('redis');
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toContain('redis');
     expect(processesUnder(folder.path)).toEqual([]);
   }, 180_000);
 });
+
+/** A second one while the first is up. */
+async function expectRefused(second: Running, first: Running): Promise<void> {
+  expect(await second.ended).toBe(1);
+  expect(second.output()).toMatch(/already/);
+  expect(second.output()).toContain(String(first.child.pid));
+  expect(second.output()).not.toMatch(/\n\s+at /);
+}
+
+/** A command in another terminal finds the system by itself. */
+async function expectHealthy(doctor: Running): Promise<void> {
+  expect(await doctor.ended).toBe(0);
+  expect(doctor.output()).toContain('the local system of `npm start`');
+  expect(doctor.output()).toContain('healthy');
+}

@@ -19,6 +19,7 @@ import { EVENT_STREAMS } from '../../src/ports/inbox.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Metrics, RecordFate } from '../../src/ports/metrics.ts';
 import type { Beginning, StreamSource } from '../../src/ports/stream-source.ts';
+import { dynamodbAnswers, redisAnswers, watchHealth } from '../../src/wiring/health.ts';
 import { openStores } from '../../src/wiring/stores.ts';
 import type { RunningRole } from '../../src/wiring/role.ts';
 import { openFeeder } from './feeder.ts';
@@ -77,28 +78,42 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
     count: (stream: EventStream, fate: RecordFate) => metrics.streamRecord(stream, fate),
     log,
   };
-  const bridges = EVENT_STREAMS.map((stream) => {
-    const source = new KinesisSource({ client, stream: names[stream] });
-    return new Bridge({
-      ...stores,
-      stream: names[stream],
-      source,
-      beginning: beginningOf(config.bridges.KINESIS_START, source),
-      deliver: receiveEvents(received, stream),
-      locks,
-      bridgeId: randomUUID(),
-      times,
-      timer: systemTimer,
-      random: Math.random,
-      log,
-      onLag: (shardId, lagMs) => metrics.streamLag(stream, shardId, lagMs),
-    });
-  });
+  const sources = EVENT_STREAMS.map((stream) => ({
+    stream,
+    source: new KinesisSource({ client, stream: names[stream] }),
+  }));
+  const bridges = sources.map(
+    ({ stream, source }) =>
+      new Bridge({
+        ...stores,
+        stream: names[stream],
+        source,
+        beginning: beginningOf(config.bridges.KINESIS_START, source),
+        deliver: receiveEvents(received, stream),
+        locks,
+        bridgeId: randomUUID(),
+        times,
+        timer: systemTimer,
+        random: Math.random,
+        log,
+        onLag: (shardId, lagMs) => metrics.streamLag(stream, shardId, lagMs),
+      }),
+  );
   const all = feeder === null ? bridges : [...bridges, feeder.bridge];
   const { METRICS_PORT } = config.workers;
-  const ready = (): boolean => all.every((bridge) => bridge.health().healthy);
+  const health = watchHealth(
+    {
+      needed: {
+        dynamodb: dynamodbAnswers(stores),
+        kinesis: () => Promise.all(sources.map(({ source }) => source.listShards())),
+        reading: () => areRead(all),
+      },
+      helpful: { redis: redisAnswers(redis) },
+    },
+    { log },
+  );
   const server =
-    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, ready });
+    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health });
   log.info(
     { streams: Object.values(names), feeds: feeder?.stream, metricsPort: server?.port },
     'bridges are up',
@@ -117,6 +132,11 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
       redis.disconnect();
     },
   };
+}
+
+async function areRead(bridges: readonly Pick<Bridge<unknown>, 'health'>[]): Promise<void> {
+  const problems = bridges.flatMap((bridge) => bridge.health().problems);
+  if (problems.length > 0) throw new Error(problems.join('; '));
 }
 
 /** `LATEST` said as a time: who is restarted before the first event goes on from there, and not from a later latest. */

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { AttemptId, PastAttempt } from '../../domain/attempt.ts';
+import { ATTEMPT_PROCESSES } from '../../domain/attempt.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { msOf, plusDays, sortableText } from '../../domain/instant.ts';
 import { PLANS } from '../../domain/plan.ts';
 import type { SubscriptionId, UserId } from '../../domain/subscription.ts';
-import { PROCESSES, RAILS } from '../../domain/subscription.ts';
+import { RAILS } from '../../domain/subscription.ts';
 import type { RunId, RunProcess } from '../../domain/runs.ts';
 import { RUN_PROCESSES } from '../../domain/runs.ts';
 import type { Verdict } from '../../domain/verdict.ts';
@@ -68,7 +69,7 @@ const attempt = z.object({
   subscriptionId,
   userId,
   triggerId: z.string(),
-  process: z.enum(PROCESSES),
+  process: z.enum(ATTEMPT_PROCESSES),
   rail: z.enum(RAILS),
   amount: money,
   accountId: z.string().nullable(),
@@ -89,7 +90,7 @@ const resolution = z.object({
 }) satisfies z.ZodType<Resolution>;
 
 const past = z.object({
-  process: z.enum(PROCESSES),
+  process: z.enum(ATTEMPT_PROCESSES),
   at: instant,
   rail: z.enum(RAILS).nullable(),
   result: z.enum(['REFUSED', 'COMPLETED', 'FAILED', 'ACHSENT', 'RETURNED']),

@@ -18,7 +18,7 @@ import type { BatchReader } from './batch-reader.ts';
 import { QUARANTINE_LIST, appliedPartition, inboxItems, inboxKeys, sortableSequence } from './inbox-items.ts';
 import { InboxWrites } from './inbox-writes.ts';
 import { keys } from './pipeline-items.ts';
-import { queryPage, queryToTheEnd } from './query.ts';
+import { countOf, queryPage, queryToTheEnd } from './query.ts';
 import type { DynamoWrite, Transactor } from './transaction.ts';
 
 export interface QuarantineOptions {
@@ -32,6 +32,11 @@ export interface QuarantineOptions {
 
 const PAGE_SIZE = 25;
 
+const LISTED = {
+  KeyConditionExpression: 'pk = :list',
+  ExpressionAttributeValues: { ':list': { S: QUARANTINE_LIST } },
+};
+
 const DROPPED: EventOutcome = { result: 'no-op', reason: 'dropped', changed: [] };
 
 export class DynamoQuarantine implements Quarantine {
@@ -43,14 +48,17 @@ export class DynamoQuarantine implements Quarantine {
     this.writes = new InboxWrites(options.table);
   }
 
+  async size(): Promise<number> {
+    return countOf(this.options.client, { TableName: this.options.table, ...LISTED });
+  }
+
   async list(key: PageKey | null): Promise<QuarantinePage> {
     const { client, table, reader } = this.options;
     const page = await queryPage(
       client,
       {
         TableName: table,
-        KeyConditionExpression: 'pk = :list',
-        ExpressionAttributeValues: { ':list': { S: QUARANTINE_LIST } },
+        ...LISTED,
         ConsistentRead: true,
         Limit: PAGE_SIZE,
       },

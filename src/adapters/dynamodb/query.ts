@@ -12,6 +12,13 @@ export async function queryToTheEnd(client: DynamoDBClient, input: QueryCommandI
   return items;
 }
 
+/** How many items a query finds, without reading what is in them. */
+export async function countOf(client: DynamoDBClient, input: QueryCommandInput): Promise<number> {
+  let count = 0;
+  for await (const page of paginateQuery({ client }, { ...input, Select: 'COUNT' })) count += page.Count ?? 0;
+  return count;
+}
+
 /** One page, from a cursor that may have been outside of the house. */
 export async function queryPage(
   client: DynamoDBClient,

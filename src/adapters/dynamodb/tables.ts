@@ -15,6 +15,7 @@ import {
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
+import { FLOATS_BY_STATUS, FLOATS_BY_USER } from './floats.ts';
 import { DUE_LIST_INDEX, TRIGGER_INDEX } from './pipeline-items.ts';
 import { DUE_INDEX, ID_INDEX, STATUS_INDEX } from './subscriptions.ts';
 
@@ -23,6 +24,9 @@ export interface TableNames {
   readonly history: string;
   readonly locks: string;
   readonly pipeline: string;
+  readonly floats: string;
+  readonly collectionHistory: string;
+  readonly bypass: string;
 }
 
 interface IndexDefinition {
@@ -32,10 +36,12 @@ interface IndexDefinition {
   readonly added?: true;
 }
 
-/** All keys are text. */
+/** All keys are text, unless said otherwise. */
 export interface TableDefinition {
   readonly name: string;
   readonly key: readonly [partition: string, sort?: string];
+  /** The sort key is a number. */
+  readonly sortsByNumber?: true;
   readonly indexes: readonly IndexDefinition[];
   readonly ttl?: string;
   /** Changes are published from the table's stream, with both images. */
@@ -68,6 +74,16 @@ export const tableDefinitions = (names: TableNames): readonly TableDefinition[] 
     ],
     ttl: 'expires_at',
   },
+  {
+    name: names.floats,
+    key: ['PK'],
+    indexes: [
+      { name: FLOATS_BY_USER, key: ['user_id', 'created_at'] },
+      { name: FLOATS_BY_STATUS, key: ['status', 'due_date'] },
+    ],
+  },
+  { name: names.collectionHistory, key: ['loan_id', 'run_time'], sortsByNumber: true, indexes: [] },
+  { name: names.bypass, key: ['user_id'], indexes: [] },
 ];
 
 /** One finding about a table: what was done, what is there, or what is wrong and how to mend it. */
@@ -166,12 +182,12 @@ async function make(
 }
 
 function createInput(definition: TableDefinition): CreateTableCommandInput {
-  const { name, key, indexes, stream } = definition;
+  const { name, indexes, stream } = definition;
   return {
     TableName: name,
     BillingMode: 'PAY_PER_REQUEST',
-    KeySchema: keySchema(key),
-    AttributeDefinitions: attributes([key, ...indexes.map((index) => index.key)]),
+    KeySchema: keySchema(definition.key),
+    AttributeDefinitions: attributes(definition, indexes),
     ...(indexes.length === 0 ? {} : { GlobalSecondaryIndexes: indexes.map(indexInput) }),
     ...(stream === true ? { StreamSpecification: STREAM } : {}),
   };
@@ -190,9 +206,14 @@ const keySchema = ([partition, sort]: TableDefinition['key']): KeySchemaElement[
   ...(sort === undefined ? [] : [{ AttributeName: sort, KeyType: 'RANGE' as const }]),
 ];
 
-function attributes(keys: readonly TableDefinition['key'][]): AttributeDefinition[] {
+function attributes(
+  { key, sortsByNumber }: TableDefinition,
+  indexes: readonly IndexDefinition[],
+): AttributeDefinition[] {
+  const keys = [key, ...indexes.map((index) => index.key)];
   const names = new Set(keys.flat().filter((name) => name !== undefined));
-  return [...names].map((name) => ({ AttributeName: name, AttributeType: 'S' }));
+  const isNumber = (name: string): boolean => sortsByNumber === true && name === key[1];
+  return [...names].map((name) => ({ AttributeName: name, AttributeType: isNumber(name) ? 'N' : 'S' }));
 }
 
 function checkKey(definition: TableDefinition, { KeySchema = [] }: TableDescription): TableFinding {
@@ -224,7 +245,7 @@ async function ensureIndex(
   if (index.added === true && !addIndex) return finding(definition, index.name, 'missing', ADD_INDEX);
   const request = new UpdateTableCommand({
     TableName: definition.name,
-    AttributeDefinitions: attributes([definition.key, index.key]),
+    AttributeDefinitions: attributes(definition, [index]),
     GlobalSecondaryIndexUpdates: [{ Create: indexInput(index) }],
   });
   const status = await make(

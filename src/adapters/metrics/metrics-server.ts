@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Health } from '../../ports/health.ts';
+import { probeStatus } from '../../ports/health.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 
 export interface MetricsServerOptions {
@@ -10,8 +12,7 @@ export interface MetricsServerOptions {
   /** All interfaces when left out: whoever scrapes is on another machine. */
   readonly host?: string;
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
-  /** Whether this process can do its work now. */
-  readonly ready: () => boolean | Promise<boolean>;
+  readonly health: Health;
 }
 
 export interface MetricsServer {
@@ -33,7 +34,7 @@ export async function openMetricsServer(options: MetricsServerOptions): Promise<
 async function answer(
   path: string | undefined,
   response: ServerResponse,
-  { metrics, ready }: MetricsServerOptions,
+  { metrics, health }: MetricsServerOptions,
 ): Promise<void> {
   switch (path) {
     case '/metrics':
@@ -43,21 +44,18 @@ async function answer(
         return send(response, 500, 'the metrics cannot be read\n');
       }
     case '/health/live':
-      return send(response, 200, 'live\n');
-    case '/health/ready':
-      return (await isReady(ready)) ? send(response, 200, 'ready\n') : send(response, 503, 'not ready\n');
+      return sendJson(response, 200, { status: 'live' });
+    case '/health/ready': {
+      const report = await health();
+      return sendJson(response, probeStatus(report), report);
+    }
     default:
       return send(response, 404, 'not found\n');
   }
 }
 
-async function isReady(ready: MetricsServerOptions['ready']): Promise<boolean> {
-  try {
-    return await ready();
-  } catch {
-    return false;
-  }
-}
+const sendJson = (response: ServerResponse, status: number, body: object): void =>
+  send(response, status, JSON.stringify(body), 'application/json; charset=utf-8');
 
 function send(
   response: ServerResponse,

@@ -93,6 +93,17 @@ export function createMetrics(): Metrics {
     labelNames: ['stream', 'shard'],
     registers,
   });
+  const inboxOldest = new Gauge({
+    name: 'collections_inbox_oldest_seconds',
+    help: 'How long the oldest event of a stream has waited in the inbox',
+    labelNames: ['stream'],
+    registers,
+  });
+  const quarantineSize = new Gauge({
+    name: 'collections_quarantine_events',
+    help: 'Events that wait in quarantine for somebody',
+    registers,
+  });
   const queueJobs = queueGauge(registry);
   const reasons = new ReasonLabels();
 
@@ -117,6 +128,8 @@ export function createMetrics(): Metrics {
       lagMs === null
         ? streamLag.remove({ stream, shard })
         : streamLag.set({ stream, shard }, lagMs / MS_PER_SECOND),
+    inboxOldest: (stream, ms) => inboxOldest.set({ stream }, ms / MS_PER_SECOND),
+    quarantineSize: (events) => quarantineSize.set(events),
     onQueueDepth: queueJobs.readWith,
     text: () => registry.metrics(),
     contentType: registry.contentType,

@@ -11,6 +11,8 @@ import { upgrade } from '../../app/desk/upgrade.ts';
 import { billingInstant } from '../../domain/billing-dates.ts';
 import { dateOf } from '../../domain/calendar-date.ts';
 import { MEMBERSHIPS, currentSubscription } from '../../domain/current-subscription.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { billingDateBounds } from '../../domain/plans/support-update.ts';
 import type { UserId } from '../../domain/subscription.ts';
 import { BILLING_STATUSES, TERMS } from '../../domain/subscription.ts';
 import { tierNameOf } from '../../domain/tiers.ts';
@@ -18,7 +20,7 @@ import { billingFigures, termFigures } from '../../figures/billing-figures.ts';
 import { subscriptionFigures } from '../../figures/subscription-figures.ts';
 import { amount, amountText, date, reason, subscriptionId, time, timeText, userId } from '../fields.ts';
 import type { ProblemCode } from '../problems.ts';
-import { Problem } from '../problems.ts';
+import { Problem, invalidField } from '../problems.ts';
 import type { RequestContext, Route } from '../route.ts';
 import { route } from '../route.ts';
 import { told } from '../told.ts';
@@ -164,6 +166,7 @@ const supportRoutes = (dependencies: MembershipRouteDependencies): Route[] => [
       'unpriced-tier',
     ],
     async handle({ params, body }, context) {
+      assertSensibleDate(body.billing_date, dependencies.clock.now());
       const record = await told(
         updateRecord(dependencies, {
           userId: params.user_id,
@@ -423,6 +426,13 @@ async function standingOf({ subscriptions, clock }: MembershipRouteDependencies,
   const current = currentSubscription(partition, clock.now());
   if (current === null) throw new Problem('not-found', 'this user has no subscription');
   return { current, partition };
+}
+
+function assertSensibleDate(billingDate: Instant | undefined, now: Instant): void {
+  if (billingDate === undefined) return;
+  const { from, to } = billingDateBounds(now);
+  const day = dateOf(billingDate);
+  if (day < from || day > to) throw invalidField('body', 'billing_date', `a day from ${from} to ${to}`);
 }
 
 const askedBy = ({ caller }: RequestContext, body: { readonly reason?: string | undefined }) => ({

@@ -7,7 +7,7 @@ import type { Attempt, Background } from '../../ports/pipeline.ts';
 import type { PrimaryAccount } from '../../ports/services.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
 import type { Case } from '../collection-case.ts';
-import { chargeNewRecord, resumeAttempt } from '../move-money.ts';
+import { chargeNewRecord, resumeAttempt } from '../charge-subscription.ts';
 import { caseOfOpen } from '../settle-attempt.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
 import { assertNotFrozen, backgroundOf, dataOf, recordOf } from './desk.ts';

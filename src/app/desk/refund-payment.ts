@@ -4,7 +4,7 @@ import type { AttemptRecord } from '../../ports/pipeline.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
 import { rulesOf } from '../../domain/paths.ts';
 import type { Case } from '../collection-case.ts';
-import { refundRecord, resumeAttempt } from '../move-money.ts';
+import { refundRecord, resumeAttempt } from '../charge-subscription.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
 import { assertNotFrozen, assertNothingOpen, backgroundOf, dataOf, recordOf, withMember } from './desk.ts';
 import { Refusal } from './refusal.ts';

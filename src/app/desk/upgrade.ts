@@ -70,7 +70,7 @@ async function begin(
   }
   const { state } = await backgroundOf(dependencies, member, upcoming.subscriptionId);
   assertNothingOpen(state);
-  const due = dueNow(dependencies, wish, member, upcoming);
+  const due = await dueNow(dependencies, wish, member, upcoming);
   if (due !== wish.amount) throw new Refusal('amount-mismatch', `the upgrade costs ${formatMoney(due)} now`);
   if (due === ZERO) return update(dependencies, wish, member, { upcoming, amount });
   const payment = {
@@ -85,30 +85,44 @@ async function begin(
   return told(await payByCard(dependencies, member, background, { ...wish, born, upgrades }));
 }
 
-function dueNow(
-  { tiers }: DeskDependencies,
+async function dueNow(
+  dependencies: DeskDependencies,
   { tierName }: UpgradeWish,
-  { partition, now }: MemberFile,
+  member: MemberFile,
   upcoming: StoredSubscription,
-): Cents {
-  if (upcoming.isPendingDowngrade && isPaidFor(partition, upcoming, tierName)) return ZERO;
+): Promise<Cents> {
+  const { tiers } = dependencies;
+  const isTakenBack = upcoming.isPendingDowngrade;
+  if (isTakenBack && (await lastTierPaid(dependencies, member, upcoming)) === tierName) return ZERO;
   const wanted = priceIn({ tiers }, tierName, 'MONTHLY');
   const base = basePrice(tiers, 'MONTHLY');
   if (base === null) throw new Refusal('unpriced-tier', 'the base tier has no monthly price');
-  const due = prorationFor({ wanted, base }, now, upcoming.billingDate);
+  const due = prorationFor({ wanted, base }, member.now, upcoming.billingDate);
   if (due === null) throw new Refusal('too-far-ahead', 'the next billing date is more than 65 days ahead');
   return due;
 }
 
-/** Who takes a downgrade back that has not come into force has paid for the better tier already. */
-const isPaidFor = (
-  partition: readonly StoredSubscription[],
+/**
+ * Who takes a downgrade back that has not come into force has paid for the better tier already; unless that payment is
+ * being given back.
+ */
+async function lastTierPaid(
+  { pipeline }: DeskDependencies,
+  { partition }: MemberFile,
   upcoming: StoredSubscription,
-  tierName: string,
-): boolean =>
-  partition.findLast(
+): Promise<string | null> {
+  const paid = partition.filter(
     ({ billingDate, billingStatus }) => billingStatus === 'COMPLETED' && billingDate < upcoming.billingDate,
-  )?.receiptTierName === tierName;
+  );
+  for (const { subscriptionId, receiptTierName } of paid.reverse()) {
+    const attempts = await pipeline.attemptsOn(subscriptionId);
+    const isGivenBack = attempts.some(
+      ({ refundOf, resolution }) => refundOf !== null && resolution?.status !== 'FAILED',
+    );
+    if (!isGivenBack) return receiptTierName;
+  }
+  return null;
+}
 
 async function update(
   { subscriptions }: DeskDependencies,

@@ -19,6 +19,11 @@ export type GateAnswer =
   | { readonly open: true; readonly representment: boolean }
   | { readonly open: false; readonly reason: GateReason; readonly until: CalendarDate | null };
 
+export type AchPolicy = Pick<
+  CollectionPolicy,
+  'achRepresentMax' | 'achRepresentWindowDays' | 'achRepresentMinBankingDays'
+>;
+
 export interface AchTarget {
   readonly accountId: string;
   /** The hard return code that stopped ACH for this account, if one did. */
@@ -39,7 +44,7 @@ export function achGate(
   target: AchTarget,
   attempts: readonly PastAttempt[],
   today: CalendarDate,
-  policy: CollectionPolicy,
+  policy: AchPolicy,
 ): GateAnswer {
   if (target.achBlock !== null) return closed('ach-account-blocked');
   const presented = presentments(attempts, target.accountId);

@@ -1,9 +1,8 @@
-import type { AchAttempt, PastAttempt } from '../attempt.ts';
+import type { AchAttempt, AttemptProcess, PastAttempt } from '../attempt.ts';
 import { addBankingDays, bankDateOf, startOfBankDay } from '../bank-calendar.ts';
 import type { CalendarDate } from '../calendar-date.ts';
 import { addDays } from '../calendar-date.ts';
 import type { Instant } from '../instant.ts';
-import type { Process } from '../subscription.ts';
 
 export interface AchReturn {
   readonly result: 'RETURNED';
@@ -17,7 +16,7 @@ export type AchOutcome = { readonly result: 'COMPLETED' } | AchReturn;
 
 /** Which entry the word is about. `accountId` is null where the Go service sent it. */
 export interface AchEntry {
-  readonly process: Process;
+  readonly process: AttemptProcess;
   /** When its attempt was opened: past attempts are dated so. */
   readonly at: Instant;
   readonly accountId: string | null;

@@ -1,3 +1,5 @@
+import type { CalendarDate } from '../calendar-date.ts';
+import { addDays, dateOf } from '../calendar-date.ts';
 import type { Instant } from '../instant.ts';
 import { afterPause } from '../decide.ts';
 import { hasLaterPeriod, nextPeriod } from '../next-period.ts';
@@ -28,6 +30,18 @@ export type SupportPlan<S extends Subscription> =
   | { readonly plan: 'change'; readonly change: S; readonly next: readonly Subscription[] }
   | { readonly plan: 'nothing' }
   | { readonly plan: 'refused'; readonly reason: SupportRefusal; readonly detail: string };
+
+/** Further back a record would go stale at once; further ahead than a yearly period is a slip of the pen. */
+const DAYS_BACK = 30;
+const DAYS_AHEAD = 400;
+
+/** Between which days support may put a record, both included. */
+export const billingDateBounds = (
+  now: Instant,
+): { readonly from: CalendarDate; readonly to: CalendarDate } => ({
+  from: addDays(dateOf(now), -DAYS_BACK),
+  to: addDays(dateOf(now), DAYS_AHEAD),
+});
 
 /** What support's wish makes of a record. Which status may follow which stands in the transition table. */
 export function planSupportUpdate<S extends Subscription>(

@@ -26,6 +26,9 @@ beforeEach(() => {
     history: `tables-history-${suffix}`,
     locks: `tables-locks-${suffix}`,
     pipeline: `tables-pipeline-${suffix}`,
+    floats: `tables-floats-${suffix}`,
+    collectionHistory: `tables-collection-history-${suffix}`,
+    bypass: `tables-bypass-${suffix}`,
   };
   made.push(...(Object.values(names) as string[]));
 });
@@ -81,6 +84,20 @@ describe('tables', () => {
     });
   });
 
+  it('of floats have the keys that the service before us used', async () => {
+    await ensureAll();
+    const log = await describeTable(names.collectionHistory);
+    expect(keyOf(log.KeySchema)).toBe('loan_id+run_time');
+    expect(log.AttributeDefinitions).toContainEqual({ AttributeName: 'run_time', AttributeType: 'N' });
+    expect(keyOf((await describeTable(names.bypass)).KeySchema)).toBe('user_id');
+    const floats = await describeTable(names.floats);
+    expect(keyOf(floats.KeySchema)).toBe('PK');
+    expect(floats.GlobalSecondaryIndexes!.map(({ KeySchema }) => keyOf(KeySchema)).sort()).toEqual([
+      'status+due_date',
+      'user_id+created_at',
+    ]);
+  });
+
   it('are made once however often, also by two at the same time', async () => {
     const [first, second] = await Promise.all([ensureAll(), ensureAll()]);
     expect([...first, ...second].every(({ status }) => status === 'made' || status === 'there')).toBe(true);
@@ -91,7 +108,7 @@ describe('tables', () => {
 
   it('that are missing are found missing, with what to do', async () => {
     const findings = await inspectAll();
-    expect(findings.map(({ status }) => status)).toEqual(['missing', 'missing', 'missing', 'missing']);
+    expect(findings.map(({ status }) => status)).toEqual(tableDefinitions(names).map(() => 'missing'));
     for (const { remedy } of findings) expect(remedy).toContain('tables');
   });
 

@@ -67,7 +67,7 @@ describe('why a record was charged', () => {
     const found = await explained(record);
     expect(found.summary).toBe('paid on 2026-11-16T08:00:00Z by PINLESS');
     expect(texts(found)).toEqual([
-      'the plan was made or changed, first as SCHEDULED',
+      'the plan was made, the base tier at 4.99 a month, due on 2026-11-16T06:00:00Z, first as SCHEDULED',
       'the scheduled run of 2026-11-16T08:00:00Z charged it: over the debit card',
       'a charge of 4.99 over the debit card was begun',
       'the charge of 4.99 over the debit card was taken, SCHEDULED → COMPLETED',
@@ -221,6 +221,9 @@ describe('why a record was not charged', () => {
     const found = await explained(record);
     expect(texts(found)).toContain(
       'the scheduled run of 2026-11-16T08:00:00Z sent a charge to which no answer came: the processor is asked again later',
+    );
+    expect(found.summary).toBe(
+      'a charge of 4.99 over the debit card was begun on 2026-11-16T08:00:00Z and has no answer yet: nobody knows whether the money has moved',
     );
     expect(found.now).toMatchObject({
       notes: [expect.stringContaining('the janitor asks the processor at 2026-11-16T08:05:00Z')],

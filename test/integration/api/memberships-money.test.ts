@@ -549,6 +549,22 @@ describe('an upgrade', () => {
     expect(await on.violations(record)).toEqual([]);
   });
 
+  it('is paid for no more once what was paid is being given back', async () => {
+    const record = await on.here.member({}, { billingAmount: cents(999), receiptTierName: 'Plus:v1' });
+    await on.here.collect('INITIAL', record);
+    const base = { tier: 'Base', version: 'v0' };
+    await on.send('POST', record, 'subscriptions/downgrade', base);
+    const { subscriptionId } = record;
+    const given = await on.send('POST', record, `subscriptions/${subscriptionId}/refund`, {
+      reason: 'sorry',
+    });
+    expect(given).toMatchObject({ status: 202, body: { subscription: { billing_status: 'COMPLETED' } } });
+    expect(await upgrade(record, '0.00')).toMatchObject(refusal('amount-mismatch'));
+    expect((await on.call('GET', `/v1/${record.userId}/subscriptions/current`)).body).toMatchObject({
+      next_billing: { billing_amount: '4.99' },
+    });
+  });
+
   it('that is declined changes nothing about the next period', async () => {
     const upcoming = await member({ pinless: { mode: 'decline', code: '05' } });
     expect(await upgrade(upcoming)).toMatchObject(refusal('payment-declined', 402));

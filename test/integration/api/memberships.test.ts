@@ -177,6 +177,10 @@ describe('support changes the status of a record', () => {
     [{ billing_status: 'CANCELLED', billing_date: '2026-12-01' }],
     [{ billing_date: '2026-02-30' }],
     [{ billing_date: 17 }],
+    // Thirty days back to four hundred ahead: beyond, it is a slip of the pen.
+    [{ billing_date: '2026-10-16' }],
+    [{ billing_date: '2027-12-22' }],
+    [{ billing_date: '9999-12-31' }],
     [{ billing_status: 'CANCELLED', amount: '0.00' }],
     [{ billing_status: 'CANCELLED', reason: ' ' }],
   ])('not with %j', async (body) => {

@@ -77,6 +77,14 @@ describe('a run', () => {
     expect(runs.map(({ run_id: id }) => id)).toEqual(['scheduled-20261116T080000Z']);
   }, 90_000);
 
+  it('is not foretold for a day of which nobody can tell anything', async () => {
+    for (const as_of of ['2027-02-16T08:00:01Z', '9999-12-31T00:00:00Z'])
+      expect(refusedField(await post('/ops/forecast', { process: 'scheduled', as_of }))).toBe('as_of');
+    expect(
+      await post('/ops/forecast', { process: 'scheduled', as_of: '2027-02-16T08:00:00Z' }),
+    ).toMatchObject({ status: 200 });
+  });
+
   it('is refused ahead of the clock, by an unknown name, and not found by another id', async () => {
     expect(
       refusedField(await post('/ops/runs', { process: 'scheduled', as_of: '2026-11-16T08:00:01Z' })),

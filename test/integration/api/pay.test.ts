@@ -16,6 +16,7 @@ import { debitsOf } from '../../support/debits.ts';
 import type { Pipeline, RunningProcess } from '../../support/pipeline.ts';
 import { TICK, pipeline } from '../../support/pipeline.ts';
 import { eventually } from '../../support/processes.ts';
+import { tcpGate } from '../../support/tcp-gate.ts';
 
 let system: Pipeline;
 let client: ApiClient;
@@ -291,6 +292,41 @@ describe('while Redis is away', () => {
     expect(await done(reply)).toMatchObject({ outcome: 'collected' });
     expect(await debitsOf(system.here, [record])).toEqual([1]);
     expect(await scheduler.stop()).toBe(0);
+  }, 60_000);
+});
+
+describe('while Redis hangs', () => {
+  it('everything is answered all the same, and what was promised is kept', async () => {
+    const gate = await tcpGate(system.redis.url);
+    const hung = await api({ ...system.environment, REDIS_URL: gate.url });
+    const record = await owing();
+    expect(await pay(record, '', withKey('before'), hung)).toMatchObject({ status: 202 });
+    gate.hang();
+    const other = await owing();
+    expect(await pay(other, '', withKey('hung'), hung)).toMatchObject({ status: 202 });
+    expect(await hung.call('GET', `/v1/${other.userId}/subscriptions/current`)).toMatchObject({
+      status: 200,
+    });
+    expect((await hung.call('GET', '/health/ready', { as: null })).body).toMatchObject({
+      checks: { redis: 'down' },
+    });
+    expect((await hung.call('GET', '/metrics')).status).toBe(200);
+    await gate.cut();
+    await hung.close();
+  }, 60_000);
+});
+
+describe('while DynamoDB is away', () => {
+  it('whoever asks is told that it is, and to come again', async () => {
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    const lost = await api({ ...system.environment, AWS_ENDPOINT_URL_DYNAMODB: nowhere });
+    const record = await owing();
+    for (const reply of [
+      await pay(record, '', withKey('lost'), lost),
+      await lost.call('GET', `/v1/${record.userId}/subscriptions/current`),
+    ])
+      expect(reply).toMatchObject({ status: 503, body: { code: 'service-down' } });
+    await lost.close();
   }, 60_000);
 });
 

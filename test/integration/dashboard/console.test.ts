@@ -117,6 +117,22 @@ describe('freezes', () => {
     expect(again.headers.get('location')).toBe('/freezes?done=not-frozen');
   });
 
+  it('of a member go back to the member, or to the list where nothing is known of the member', async () => {
+    const { userId } = await memberWithRecord();
+    const form = (who: string) => ({ scope: 'user', user_id: who, hours: '', reason: 'x', confirmed: 'yes' });
+    const known = await asOperator('/freezes', form(userId));
+    expect(known.headers.get('location')).toBe(`/users/${userId}?done=frozen`);
+    const stranger = newUser();
+    const unknown = await asOperator('/freezes', form(stranger));
+    const location = unknown.headers.get('location')!;
+    expect(await here.get(location, { cookie: viewer })).toMatchObject({
+      status: 200,
+      text: expect.stringMatching(new RegExp(`Frozen\\. It holds[\\s\\S]*user:${stranger}`)) as string,
+    });
+    for (const who of [userId, stranger])
+      await freezes.unfreeze({ scope: 'user', userId: who }, { who: 'x', at: NOW });
+  });
+
   it.each([
     { scope: 'everything', user_id: '', hours: '', reason: 'x' },
     { scope: 'ach', user_id: '', hours: '-1', reason: 'x' },
@@ -374,7 +390,10 @@ describe('Bull Board', () => {
     expect(seen.queues).toHaveLength(12);
     expect(seen.queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true);
     expect(acted.queues.some(({ readOnlyMode }) => readOnlyMode)).toBe(false);
-    expect(await look('/queues/')).toContain('<title>Queues</title>');
+    const page = await look('/queues/');
+    expect(page).toContain('<title>Queues</title>');
+    expect(page).toMatch(/<link href="static\/css\/main/);
+    expect(page).not.toMatch(/https?:\/\//);
   });
 
   it('hides what is not an id', async () => {

@@ -44,6 +44,25 @@ describe('where a member stands', () => {
     });
   });
 
+  const beside = (fields: Partial<Subscription>): Subscription =>
+    subscription({ billingDate: at('2026-11-16T07:12:34Z'), ...fields });
+
+  it.each([
+    ['a proration', { billingStatus: 'COMPLETED', process: 'NOT_IDENTIFIED' }],
+    ['a proration that was given back', { billingStatus: 'REFUNDED', process: 'NOT_IDENTIFIED' }],
+    ['a reactivation that was declined', { billingStatus: 'CANCELLED', process: 'REACTIVATION' }],
+  ] as const)('%s is no period', (_, fields) => {
+    expect(currentSubscription([first, beside(fields), next], NOW)).toMatchObject({ record: first });
+  });
+
+  it.each([
+    ['a reactivation', { billingStatus: 'COMPLETED', process: 'REACTIVATION' }],
+    ['a period that a collision moved', { billingStatus: 'ERROR', process: 'RETRY' }],
+  ] as const)('%s is one', (_, fields) => {
+    const record = beside(fields);
+    expect(currentSubscription([first, record, next], NOW)).toMatchObject({ record });
+  });
+
   it('nobody stands nowhere', () => {
     expect(currentSubscription([], NOW)).toBeNull();
   });

@@ -358,3 +358,11 @@ describe('the next history stamp', () => {
     expect(nextStamp(now, now)).toBe(now + 2n); // …790 would be trimmed
   });
 });
+
+describe('a time beyond the year 9999', () => {
+  it('is not written: it would read as another', () => {
+    const last = at('9999-12-31T23:59:59.999999999Z');
+    expect(formatInstant(last)).toBe('9999-12-31T23:59:59.999999999Z');
+    expect(() => formatInstant(plusNanos(last, 1n))).toThrow('beyond the years');
+  });
+});

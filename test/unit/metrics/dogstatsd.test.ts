@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { alsoToDatadog } from '../../../src/adapters/metrics/dogstatsd.ts';
 import { createMetrics } from '../../../src/adapters/metrics/prometheus.ts';
@@ -21,31 +22,102 @@ beforeEach(async () => {
 afterEach(() => agent.close());
 
 describe('metrics that go to Datadog as well', () => {
-  it('tell of verdicts, charges and jobs with what they were about', async () => {
-    metrics.verdict('INITIAL', 'collected', 'PINLESS');
-    metrics.attempt('ACH', 'ACHSENT');
-    metrics.job('janitor', 'done', 0.25);
-    await eventually('all have arrived', () => heard.length === 3);
-    expect(heard.sort()).toEqual([
-      'collections.attempts:1|c|#rail:ACH,result:ACHSENT',
-      'collections.job.duration_ms:250|d|#queue:janitor,end:done',
-      'collections.verdicts:1|c|#path:INITIAL,verdict:collected',
-    ]);
-    expect(await metrics.text()).toContain('collections_attempts_total{rail="ACH",result="ACHSENT"} 1');
+  /** Each in the words of the port, what the agent hears of it, and what whoever scrapes reads. */
+  const TOLD: readonly (readonly [(metrics: Metrics) => void, readonly string[], string])[] = [
+    [
+      (to) => to.verdict('INITIAL', 'collected', 'PINLESS'),
+      ['collections.verdicts:1|c|#path:INITIAL,verdict:collected'],
+      'collections_verdicts_total{path="INITIAL",verdict="collected",reason="PINLESS"} 1',
+    ],
+    [
+      (to) => to.attempt('ACH', 'ACHSENT'),
+      ['collections.attempts:1|c|#rail:ACH,result:ACHSENT'],
+      'collections_attempts_total{rail="ACH",result="ACHSENT"} 1',
+    ],
+    [
+      (to) => to.job('janitor', 'done', 0.25),
+      ['collections.job.duration_ms:250|d|#queue:janitor,end:done'],
+      'collections_job_duration_seconds_sum{queue="janitor",end="done"} 0.25',
+    ],
+    [
+      (to) => to.httpRequest({ method: 'GET', route: '/v1/{user_id}', status: 200 }, 0.5),
+      ['collections.http.request.duration_ms:500|d|#method:GET,route:/v1/{user_id},status:200'],
+      'collections_http_request_duration_seconds_sum{method="GET",route="/v1/{user_id}",status="200"} 0.5',
+    ],
+    [
+      (to) => to.lockBusy('RETRY'),
+      ['collections.lock.busy:1|c|#path:RETRY'],
+      'collections_lock_busy_total{path="RETRY"} 1',
+    ],
+    [
+      (to) => to.processorBreaker('open'),
+      ['collections.processor.breaker.open:1|g'],
+      'collections_processor_breaker_open 1',
+    ],
+    [
+      (to) => to.runStopped('retry'),
+      ['collections.runs.stopped:1|c|#process:retry'],
+      'collections_runs_stopped_total{process="retry"} 1',
+    ],
+    [
+      (to) => to.runFinished('scheduled', 42),
+      ['collections.run.duration_ms:42000|d|#process:scheduled'],
+      'collections_run_duration_seconds_sum{process="scheduled"} 42',
+    ],
+    [
+      (to) => to.membershipApplied('SUB_PAUSED', 'changed', 'paused'),
+      ['collections.membership.events:1|c|#type:SUB_PAUSED,result:changed'],
+      'collections_membership_events_total{type="SUB_PAUSED",result="changed",reason="paused"} 1',
+    ],
+    [
+      (to) => to.membershipApplied('CANCEL', 'changed', 'cancelled'),
+      ['collections.membership.events:1|c|#type:CANCEL,result:changed', 'memberships.user.cancelled:1|c'],
+      'collections_membership_events_total{type="CANCEL",result="changed",reason="cancelled"} 1',
+    ],
+    [
+      (to) => to.achReturnRate('overall', 0.0125),
+      ['collections.ach.return_rate:0.0125|g|#class:overall'],
+      'collections_ach_return_rate{class="overall"} 0.0125',
+    ],
+    [
+      (to) => to.streamRecord('users', 'stored'),
+      ['collections.stream.records:1|c|#stream:users,fate:stored'],
+      'collections_stream_records_total{stream="users",fate="stored"} 1',
+    ],
+    [
+      (to) => to.streamLag('users', 'shard-1', 2_500),
+      ['collections.stream.lag_ms:2500|g|#stream:users,shard:shard-1'],
+      'collections_stream_lag_seconds{stream="users",shard="shard-1"} 2.5',
+    ],
+    [
+      (to) => to.inboxOldest('payments', 90_000),
+      ['collections.inbox.oldest_ms:90000|g|#stream:payments'],
+      'collections_inbox_oldest_seconds{stream="payments"} 90',
+    ],
+    [(to) => to.quarantineSize(3), ['collections.quarantine.events:3|g'], 'collections_quarantine_events 3'],
+  ];
+
+  it.each(TOLD)('%s', async (tell, told, scraped) => {
+    tell(metrics);
+    await eventually('it has arrived', () => heard.length >= told.length);
+    agent.send('that is all', agent.address().port, '127.0.0.1');
+    await eventually('nothing else comes', () => heard.includes('that is all'));
+    expect(heard).toEqual([...told, 'that is all']);
+    expect((await metrics.text()).split('\n')).toContain(scraped);
   });
 
-  it('tell of each membership that was cancelled, and of nothing else', async () => {
-    metrics.membershipApplied('SUB_PAUSED', 'changed', 'paused');
+  it('are documented by their names there', () => {
+    const page = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
+    for (const [, told] of TOLD)
+      for (const line of told) expect(page).toContain(`\`${line.slice(0, line.indexOf(':'))}\``);
+  });
+
+  it('say nothing of a figure that there is no more', async () => {
+    metrics.achReturnRate('overall', null);
+    metrics.streamLag('users', 'shard-1', null);
     metrics.membershipApplied('CANCEL', 'no-op', 'user-missing');
-    const arrived = once(agent, 'message');
-    metrics.membershipApplied('CANCEL', 'changed', 'cancellation-pending');
-    await arrived;
-    agent.send('that is all', agent.address().port, '127.0.0.1');
-    await once(agent, 'message');
-    expect(heard).toEqual(['memberships.user.cancelled:1|c', 'that is all']);
-    expect(await metrics.text()).toContain(
-      'collections_membership_events_total{type="CANCEL",result="changed",reason="cancellation-pending"} 1',
-    );
+    await eventually('the event has arrived', () => heard.length > 0);
+    expect(heard).toEqual(['collections.membership.events:1|c|#type:CANCEL,result:no-op']);
   });
 
   it('do not mind an agent that cannot be found', async () => {

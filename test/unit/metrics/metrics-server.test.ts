@@ -1,14 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MetricsServer } from '../../../src/adapters/metrics/metrics-server.ts';
 import { openMetricsServer } from '../../../src/adapters/metrics/metrics-server.ts';
+import type { Health, HealthReport } from '../../../src/ports/health.ts';
 
 describe('the metrics server', () => {
   const metrics = { text: async () => 'figures 1\n', contentType: 'text/plain; version=0.0.4' };
+  const health: Health = async () => ({ status: 'ready', checks: {} });
   let server: MetricsServer | undefined;
   afterEach(() => server?.close());
 
   const open = async (options: Partial<Parameters<typeof openMetricsServer>[0]> = {}) => {
-    server = await openMetricsServer({ port: 0, host: '127.0.0.1', metrics, ready: () => true, ...options });
+    server = await openMetricsServer({ port: 0, host: '127.0.0.1', metrics, health, ...options });
     return server;
   };
   const get = async (path: string, method = 'GET') => {
@@ -33,14 +35,15 @@ describe('the metrics server', () => {
   });
 
   it.each([
-    ['true', () => true, 200],
-    ['a promise of true', async () => true, 200],
-    ['false', () => false, 503],
-    ['an error', () => Promise.reject(new Error('no')), 503],
-  ])('lives, and is ready or not: %s', async (_, ready, status) => {
-    await open({ ready });
-    expect((await get('/health/live')).status).toBe(200);
-    expect((await get('/health/ready')).status).toBe(status);
+    ['ready', 200],
+    ['degraded', 200],
+    ['not ready', 503],
+  ] as const)('lives, and tells of what it leans on: %s', async (status, code) => {
+    const report: HealthReport = { status, checks: { redis: 'up', dynamodb: 'down' } };
+    await open({ health: async () => report });
+    const type = 'application/json; charset=utf-8';
+    expect(await get('/health/live')).toEqual({ status: 200, type, text: '{"status":"live"}' });
+    expect(await get('/health/ready')).toEqual({ status: code, type, text: JSON.stringify(report) });
   });
 
   it('knows nothing else', async () => {
@@ -53,7 +56,7 @@ describe('the metrics server', () => {
     let asked = (): void => undefined;
     const underWay = new Promise<void>((resolve) => (asked = resolve));
     const { port, close } = await open({
-      ready: () => {
+      health: () => {
         asked();
         return new Promise<never>(() => undefined);
       },
@@ -69,7 +72,7 @@ describe('the metrics server', () => {
 
   it('refuses to start on a port that is taken', async () => {
     const { port } = await open();
-    await expect(openMetricsServer({ port, host: '127.0.0.1', metrics, ready: () => true })).rejects.toThrow(
+    await expect(openMetricsServer({ port, host: '127.0.0.1', metrics, health })).rejects.toThrow(
       /EADDRINUSE/,
     );
   });

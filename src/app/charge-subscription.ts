@@ -1,0 +1,178 @@
+import type { AttemptId } from '../domain/attempt.ts';
+import { attemptId, refundId } from '../domain/attempt-id.ts';
+import type { Charge } from '../domain/decision.ts';
+import { collected, declineText, declined, opened, sent } from '../domain/outcomes.ts';
+import { rulesOf } from '../domain/paths.ts';
+import type { Rail, Subscription } from '../domain/subscription.ts';
+import type { Verdict } from '../domain/verdict.ts';
+import type { Attempt } from '../ports/pipeline.ts';
+import type { Payment } from '../ports/services.ts';
+import type { StoredSubscription } from '../ports/subscriptions.ts';
+import type { Case } from './collection-case.ts';
+import { commit, judged, nextPeriodOf } from './collection-case.ts';
+import type { Book } from './move-money.ts';
+import { moveMoney, recordPayment, sendAgain } from './move-money.ts';
+import { NOTHING_MORE, whatPaymentBrings } from './what-payment-brings.ts';
+
+/** The network wants a re-presented entry to be called this. */
+const REPRESENTMENT = 'RETRY PYMT';
+
+export function chargeRecord(theCase: Case, plan: Charge): Promise<Verdict> {
+  const change = opened(theCase.record, theCase.rules, theCase.now);
+  const next = theCase.rules.automatic ? nextPeriodOf(theCase, change) : [];
+  return moveMoney(BOOK, theCase, {
+    attempt: () => newAttempt(theCase, theCase.record, plan, null),
+    save: (attempt, writes) =>
+      commit(theCase, { cause: 'attempt-opened', change, next, writes, attemptId: attempt.attemptId }),
+    plan,
+  });
+}
+
+/**
+ * The same for a record that comes into the world with the charge. The intent is its birth, as CANCELLED; being paid makes
+ * it COMPLETED.
+ */
+export function chargeNewRecord(
+  theCase: Omit<Case, 'record'>,
+  born: Subscription,
+  upgrades: Attempt['upgrades'] = null,
+): Promise<Verdict> {
+  const byCard = { rail: 'PINLESS', amount: born.billingAmount, representment: false } as const;
+  return moveMoney(BOOK, theCase, {
+    attempt: () => ({ ...newAttempt(theCase, born, byCard, null), upgrades }),
+    save: (attempt, writes) =>
+      commit(theCase, { cause: 'attempt-opened', change: born, writes, attemptId: attempt.attemptId }),
+    plan: null,
+  });
+}
+
+/** Money goes back the way it came, by the same steps. The status changes when the payments service says that it did. */
+export function refundRecord(theCase: Case, rail: Rail): Promise<Verdict> {
+  const change = untouched(theCase.record);
+  return moveMoney(BOOK, theCase, {
+    attempt: () => newRefund(theCase, rail, theCase.record.transactionId),
+    save: (attempt, writes) =>
+      commit(theCase, { cause: 'refund-opened', change, writes, attemptId: attempt.attemptId }),
+    plan: null,
+  });
+}
+
+export function resumeAttempt(theCase: Case): Promise<Verdict> {
+  const { open } = theCase.state;
+  // What the answer does to the record depends on who asked for the charge, not on who heard of it.
+  return sendAgain(BOOK, open === null ? theCase : { ...theCase, rules: rulesOf(open.process) });
+}
+
+export const recordAnswer = (theCase: Case, attempt: Attempt, payment: Payment): Promise<Verdict> =>
+  recordPayment(BOOK, theCase, attempt, payment);
+
+const BOOK: Book<Case> = {
+  kind: 'SUBSCRIPTION',
+  referenceOf: ({ subscriptionId }) => subscriptionId,
+  judged,
+  readAgain,
+  turn(theCase, plan, decline) {
+    const { record, state } = theCase;
+    const attempt = newAttempt(theCase, record, { ...plan, rail: 'ACH' }, state.open?.attemptId ?? null);
+    const change = { ...record, transactionId: decline.confirmationId, usioError: textOf(decline) };
+    const { attemptId: id } = attempt;
+    return {
+      attempt,
+      save: (writes) => commit(theCase, { cause: 'attempt-opened', change, writes, attemptId: id }),
+    };
+  },
+  async outcome(theCase, attempt, payment, moved) {
+    const { change, cause, verdict } = outcomeOf(theCase, attempt, payment);
+    const isPaid = verdict === 'collected';
+    const { next, along, isInVain } = isPaid
+      ? await whatPaymentBrings(theCase, attempt, change, moved)
+      : NOTHING_MORE;
+    const giveBack = isInVain ? newRefund(theCase, attempt.rail, payment.confirmationId) : null;
+    const ids = { attemptId: attempt.attemptId, opens: giveBack?.attemptId };
+    return {
+      verdict,
+      giveBack,
+      save: (more) => commit(theCase, { cause, change, next, along, ...ids, ...more }),
+    };
+  },
+};
+
+function outcomeOf(theCase: Case, { rail, refundOf }: Attempt, payment: Payment) {
+  if (refundOf !== null) return refundOutcomeOf(theCase, payment);
+  const { record: row, rules } = theCase;
+  const now = theCase.dependencies.clock.now();
+  const receipt = { ...payment, rail };
+  switch (payment.status) {
+    case 'COMPLETED':
+      return {
+        change: collected(row, rules, receipt, now),
+        cause: 'attempt-succeeded',
+        verdict: 'collected',
+      } as const;
+    case 'ACHSENT':
+      return { change: sent(row, rules, receipt, now), cause: 'ach-accepted', verdict: 'sent' } as const;
+    case 'FAILED': {
+      const change: StoredSubscription = declined(row, rules, payment.confirmationId, textOf(payment));
+      return { change, cause: 'attempt-declined', verdict: 'declined' } as const;
+    }
+  }
+}
+
+function refundOutcomeOf({ record }: Case, { status }: Payment) {
+  const change = untouched(record);
+  return status === 'FAILED'
+    ? ({ change, cause: 'refund-declined', verdict: 'refund-declined' } as const)
+    : ({ change, cause: 'refund-accepted', verdict: 'refund-sent' } as const);
+}
+
+/** It leaves a history row and nothing else. */
+const untouched = (record: StoredSubscription): StoredSubscription => ({
+  ...record,
+  process: record.process ?? 'NOT_IDENTIFIED',
+});
+
+async function readAgain(theCase: Case): Promise<Case> {
+  const { userId, subscriptionId } = theCase.record;
+  const { subscriptions: partition, malformed } =
+    await theCase.dependencies.subscriptions.listByUserID(userId);
+  if (malformed[0] !== undefined) throw malformed[0];
+  const row = partition.find((one) => one.subscriptionId === subscriptionId);
+  if (row === undefined) throw new Error(`record ${subscriptionId} is gone while its charge was under way`);
+  return { ...theCase, record: row, partition };
+}
+
+function newAttempt(
+  { rules, triggerId, account, dependencies }: Omit<Case, 'record'>,
+  row: Subscription,
+  { rail, amount, representment }: Pick<Charge, 'rail' | 'amount' | 'representment'>,
+  insteadOf: AttemptId | null,
+): Attempt {
+  return {
+    attemptId: attemptId(row.subscriptionId, triggerId, rail),
+    subscriptionId: row.subscriptionId,
+    userId: row.userId,
+    triggerId,
+    process: rules.process ?? 'NOT_IDENTIFIED',
+    rail,
+    amount,
+    accountId: account?.accountId ?? null,
+    description: rail === 'ACH' && representment ? REPRESENTMENT : null,
+    insteadOf,
+    refundOf: null,
+    upgrades: null,
+    openedAt: dependencies.clock.now(),
+  };
+}
+
+function newRefund(theCase: Case, rail: Rail, confirmationId: string): Attempt {
+  const { record, triggerId } = theCase;
+  const back = { rail, amount: record.billingAmount, representment: false };
+  return {
+    ...newAttempt(theCase, record, back, null),
+    attemptId: refundId(record.subscriptionId, triggerId, rail),
+    process: record.process ?? 'NOT_IDENTIFIED',
+    refundOf: confirmationId,
+  };
+}
+
+const textOf = ({ errorCode, errorMessage }: Payment): string => declineText(errorCode, errorMessage);

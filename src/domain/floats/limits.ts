@@ -1,0 +1,49 @@
+import type { AttemptId } from '../attempt.ts';
+import type { CalendarDate } from '../calendar-date.ts';
+import { compareInstants } from '../instant.ts';
+import type { LogEntry } from './float.ts';
+
+/** How many ACH debits came back or were not even taken, over the float's whole life. */
+export const failedAch = (log: readonly LogEntry[]): number =>
+  attemptsIn(log).filter((rows) =>
+    rows.some(({ method, outcome }) => method === 'ACH' && outcome === 'RETURNED'),
+  ).length;
+
+/** How many attempts signals have made that day. A return that arrives on it is no attempt: its first row counts. */
+export const webhooksOn = (day: CalendarDate, log: readonly LogEntry[]): number =>
+  attemptsIn(log).filter(([first]) => first.process === 'WEBHOOK' && first.runDate === day).length;
+
+/** How many of the newest attempts have failed one after the other, over any rail. */
+export function failuresInARow(log: readonly LogEntry[]): number {
+  const failed = newestFirst(log).map(({ outcome }) => outcome === 'RETURNED');
+  const success = failed.indexOf(false);
+  return success === -1 ? failed.length : success;
+}
+
+/** Support has set the float's status after the newest attempt: the member wants us to go on. */
+export function isReauthorised(log: readonly LogEntry[]): boolean {
+  const [newest] = newestFirst(log);
+  return log.some((row) => isSupportsWord(row) && (newest === undefined || row.runTime > newest.runTime));
+}
+
+const isSupportsWord = ({ process, method }: LogEntry): boolean => process === 'SUPPORT' && method === null;
+
+type Rows = [LogEntry, ...LogEntry[]];
+
+/** The rows of each attempt, oldest first. */
+function attemptsIn(log: readonly LogEntry[]): Rows[] {
+  const attempts = new Map<AttemptId, Rows>();
+  for (const row of [...log].sort((a, b) => compareInstants(a.runTime, b.runTime))) {
+    if (row.attemptId === null) continue;
+    const rows = attempts.get(row.attemptId);
+    if (rows === undefined) attempts.set(row.attemptId, [row]);
+    else rows.push(row);
+  }
+  return [...attempts.values()];
+}
+
+/** What was last heard of each attempt. */
+const newestFirst = (log: readonly LogEntry[]): LogEntry[] =>
+  attemptsIn(log)
+    .map((rows) => rows.at(-1) ?? rows[0])
+    .sort((a, b) => compareInstants(b.runTime, a.runTime));

@@ -1,0 +1,220 @@
+import type { AchReturn } from '../ach/settlement.ts';
+import { RETURNABLE_DAYS } from '../ach/settlement.ts';
+import type { AttemptId } from '../attempt.ts';
+import { dateOf } from '../calendar-date.ts';
+import type { Instant } from '../instant.ts';
+import { nextStamp, plusDays } from '../instant.ts';
+import { declineText } from '../outcomes.ts';
+import type { Rail } from '../subscription.ts';
+import type { FloatStep } from './float-decision.ts';
+import type { AchModel, Float, FloatStatus, LogEntry, LogOutcome, Stage } from './float.ts';
+import type { FloatCause } from './transitions.ts';
+import { changesFloat } from './transitions.ts';
+
+/*
+ * What each thing that happens to a float makes of it. `entry` is written to the log in the same transaction; it has the
+ * stamp of the change, so that no two rows of a float have the same key.
+ */
+export interface FloatChange<F extends Float = Float> {
+  readonly float: F;
+  readonly cause: FloatCause;
+  /** Null where nothing was attempted and nothing has ended. */
+  readonly entry: LogEntry | null;
+}
+
+/** What the log keeps of an attempt. `process` is the stage that opened it, whoever brings it to its end. */
+export interface LoggedAttempt {
+  readonly attemptId: AttemptId;
+  readonly process: Stage;
+  readonly rail: Rail;
+  /** Of the payment; empty where the processor gave none. */
+  readonly confirmationId: string;
+  readonly achModel: AchModel | null;
+}
+
+/** An intent is stored before anything is sent. */
+export const floatOpened = <F extends Float>(float: F, now: Instant): FloatChange<F> =>
+  changed(float, 'attempt-opened', {}, null, now);
+
+export const floatCollected = <F extends Float>(
+  float: F,
+  attempt: LoggedAttempt,
+  now: Instant,
+): FloatChange<F> =>
+  changed(float, 'attempt-succeeded', paid(attempt, now), toldOf(attempt, 'COMPLETED'), now);
+
+/** Accepted by the bank's network; whether the money comes is known some banking days later. */
+export const floatSent = <F extends Float>(float: F, attempt: LoggedAttempt, now: Instant): FloatChange<F> =>
+  changed(
+    float,
+    'ach-accepted',
+    { status: 'ACHSENT', confirmationId: attempt.confirmationId, error: '', completedAt: null },
+    toldOf(attempt, 'ACHSENT'),
+    now,
+  );
+
+export function floatDeclined<F extends Float>(
+  float: F,
+  attempt: LoggedAttempt,
+  error: string,
+  now: Instant,
+): FloatChange<F> {
+  const status = declinedStatus(float.status, attempt.process);
+  const { confirmationId } = attempt;
+  return changed(
+    float,
+    'attempt-declined',
+    { status, confirmationId, error },
+    toldOf(attempt, 'RETURNED'),
+    now,
+  );
+}
+
+/**
+ * Whoever pays by hand keeps the float as it is, and a decline of the day before leaves the due date to come. What has
+ * been defaulted meanwhile stays so.
+ */
+function declinedStatus(status: FloatStatus, stage: Stage): FloatStatus {
+  const stays = stage === 'SUPPORT' || status === 'DEFAULTED';
+  return stays || (status === 'SCHEDULING' && stage === 'TOMORROW') ? status : 'RETRY';
+}
+
+/** What was decided without charging anybody. A float that is given up for good leaves a row in the log. */
+export function floatStepped<F extends Float>(
+  float: F,
+  stage: Stage,
+  step: FloatStep,
+  now: Instant,
+): FloatChange<F> {
+  const error = step.reason;
+  switch (step.verdict) {
+    case 'give-up-today':
+      return changed(float, 'given-up-for-today', { status: 'RETRY', error }, null, now);
+    case 'uncollectable':
+      return changed(float, 'account-missing', { status: 'UNCOLLECTABLE', error }, null, now);
+    case 'default':
+      return changed(
+        float,
+        'limit-reached',
+        { status: 'DEFAULTED', error },
+        noAttempt(stage, 'DEFAULTED'),
+        now,
+      );
+  }
+}
+
+/** The bank's word about money that was sent to us, or about the advance that was sent to the member. */
+export type FloatWord =
+  | { readonly result: 'COMPLETED' }
+  | AchReturn
+  | {
+      readonly result: 'CREDIT_RETURNED';
+      readonly returnCode: string | null;
+      readonly message: string | null;
+    };
+
+const CAUSE_OF_WORD = {
+  COMPLETED: 'ach-completed',
+  RETURNED: 'ach-returned',
+  CREDIT_RETURNED: 'credit-returned',
+} as const satisfies Record<FloatWord['result'], FloatCause>;
+
+export type WordInVain = 'not-an-ach-debit' | 'returned-too-late' | `float-is-${Lowercase<FloatStatus>}`;
+
+/**
+ * Why a word changes nothing: told twice, after something that outweighs it, or too late. `rail` is that of the payment
+ * that the word is about; null for the advance itself.
+ */
+export function whyInVain(
+  { status, completedAt }: Pick<Float, 'status' | 'completedAt'>,
+  { result }: Pick<FloatWord, 'result'>,
+  rail: Rail | null,
+  now: Instant,
+): WordInVain | null {
+  if (!changesFloat(status, CAUSE_OF_WORD[result]))
+    return `float-is-${status.toLowerCase() as Lowercase<FloatStatus>}`;
+  if (result === 'CREDIT_RETURNED') return null;
+  if (rail !== 'ACH') return 'not-an-ach-debit';
+  const wasForGood = completedAt !== null && completedAt < plusDays(now, -RETURNABLE_DAYS);
+  return status === 'COMPLETED' && wasForGood ? 'returned-too-late' : null;
+}
+
+/** The bank has paid what was sent. A return may still come, up to sixty days later. */
+export const floatAchCompleted = <F extends Float>(
+  float: F,
+  attempt: LoggedAttempt,
+  now: Instant,
+): FloatChange<F> => changed(float, 'ach-completed', paid(attempt, now), toldOf(attempt, 'COMPLETED'), now);
+
+/** The bank took the money back, or never had it: the float is owed again. */
+export const floatAchReturned = <F extends Float>(
+  float: F,
+  attempt: LoggedAttempt,
+  { returnCode, message }: Pick<AchReturn, 'returnCode' | 'message'>,
+  now: Instant,
+): FloatChange<F> =>
+  changed(
+    float,
+    'ach-returned',
+    { status: 'RETRY', completedAt: null, error: declineText(returnCode ?? 'returned', message) },
+    toldOf(attempt, 'RETURNED'),
+    now,
+  );
+
+/** The advance never arrived or was sent back. No attempt of ours, so the log is silent about it. */
+export const floatCreditReturned = <F extends Float>(
+  float: F,
+  { returnCode, message }: Pick<AchReturn, 'returnCode' | 'message'>,
+  now: Instant,
+): FloatChange<F> =>
+  changed(
+    float,
+    'credit-returned',
+    { status: 'DEFAULTED', completedAt: null, error: declineText(returnCode ?? 'credit returned', message) },
+    null,
+    now,
+  );
+
+/** What every change has in common: a stamp of its own, in the float and in the log. */
+export function changed<F extends Float>(
+  float: F,
+  cause: FloatCause,
+  fields: Partial<Pick<Float, 'status' | 'completedAt' | 'confirmationId' | 'error'>>,
+  told: Told | null,
+  now: Instant,
+): FloatChange<F> {
+  const lastRunTime = nextStamp(now, float.lastRunTime);
+  const { floatId, userId, dueDate } = float;
+  const entry = { floatId, userId, dueDate, runTime: lastRunTime, runDate: dateOf(lastRunTime) };
+  return {
+    float: { ...float, ...fields, lastRunTime },
+    cause,
+    entry: told === null ? null : { ...entry, ...told },
+  };
+}
+
+type Told = Pick<LogEntry, 'process' | 'outcome' | 'confirmationId' | 'method' | 'attemptId' | 'achModel'>;
+
+export const noAttempt = (process: Stage, outcome: LogOutcome): Told => ({
+  process,
+  outcome,
+  confirmationId: null,
+  method: null,
+  attemptId: null,
+  achModel: null,
+});
+
+const toldOf = (
+  { attemptId, process, rail, confirmationId, achModel }: LoggedAttempt,
+  outcome: LogOutcome,
+): Told => ({
+  process,
+  outcome,
+  confirmationId: confirmationId === '' ? null : confirmationId,
+  method: rail,
+  attemptId,
+  achModel,
+});
+
+const paid = ({ confirmationId }: LoggedAttempt, completedAt: Instant) =>
+  ({ status: 'COMPLETED', completedAt, confirmationId, error: '' }) as const;
