@@ -11,11 +11,11 @@ import { sharedStack } from '../../support/stack.ts';
 
 /**
  * Every event goes through the bridges, the inbox and the worker. A change takes the worker a lock, a look at the user
- * service and a transaction, so that on a small machine 1,000 of them would take minutes: most members get events of a
+ * service and a transaction, so that on a small machine 2,000 of them would take minutes: most members get events of a
  * type that is applied without changing anything.
  */
-const CHANGING_MEMBERS = 15;
-const OTHER_MEMBERS = 35;
+const CHANGING_MEMBERS = 30;
+const OTHER_MEMBERS = 70;
 const EVENTS_EACH = 20;
 const ALL_EVENTS = (CHANGING_MEMBERS + OTHER_MEMBERS) * EVENTS_EACH;
 const TYPES = ['CANCEL', 'RETRACT', 'SUB_PAUSED', 'UNPAUSE', 'UNPAUSE_CHARGE'] as const;
@@ -143,7 +143,7 @@ async function historyOf(userId: string): Promise<(Record_ & { readonly by: stri
   }));
 }
 
-describe('1,000 events, a split, a merge, two bridges of which one is killed, and a worker', () => {
+describe('2,000 events, a split, a merge, two bridges of which one is killed, and a worker', () => {
   it('are applied once each, in every member’s order', async () => {
     const members = await system.members(CHANGING_MEMBERS);
     const others = Array.from({ length: OTHER_MEMBERS }, (_, n) => `other-${n}`);
