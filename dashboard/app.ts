@@ -21,6 +21,8 @@ export interface DashboardOptions {
   readonly tokens: readonly ApiToken[];
   readonly sessions: Sessions;
   readonly signInGuard: SignInGuard;
+  /** How many proxies stand in front: so many addresses of the way here are believed. */
+  readonly trustedProxies: number;
   readonly health: Health;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
   readonly console: Router;
@@ -36,6 +38,7 @@ export function createDashboard(options: DashboardOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('query parser', 'simple');
+  app.set('trust proxy', options.trustedProxies);
   app.use(accessLog(log), securityHeaders, recognised(sessions));
   app.get('/health/live', (_request, response) => void response.json({ status: 'live' }));
   app.get('/health/ready', async (_request, response) => {
@@ -177,7 +180,8 @@ function signInRoutes({ tokens, sessions, signInGuard, log }: DashboardOptions):
         const caller = find(`Bearer ${String(token)}`);
         return caller?.name === name ? caller : null;
       };
-      const guarded = await signInGuard.guard(request.ip ?? '', check);
+      const visitor = { address: request.ip ?? '', name: typeof name === 'string' ? name : '' };
+      const guarded = await signInGuard.guard(visitor, check);
       if (guarded === null) return door(response, 429, next, 'Too many at once. Try again in a moment.');
       if (guarded.result === null) {
         log.warn({ from: request.ip }, 'a sign-in failed');

@@ -1,15 +1,26 @@
 import type { Timer } from '../src/ports/timer.ts';
 
-/** A typing error costs nothing. */
-const FREE_FAILURES = 3;
+interface Limit {
+  /** So many cost nothing. */
+  readonly freeFailures: number;
+  readonly longestWaitMs: number;
+  readonly mostAtOnce: number;
+}
+
+/** One who types: an error or two cost nothing, and whoever sends more at once is not a person. */
+const ONE: Limit = { freeFailures: 3, longestWaitMs: 5_000, mostAtOnce: 5 };
+/** Many may sit behind one address, and what one of them does must not shut the others out. */
+const ADDRESS: Limit = { freeFailures: 30, longestWaitMs: 5_000, mostAtOnce: 25 };
+/** Guessed from everywhere. No limit at once: whoever bears the name would be shut out by it. */
+const NAME: Limit = { freeFailures: 30, longestWaitMs: 2_000, mostAtOnce: Number.POSITIVE_INFINITY };
+
 const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 5_000;
 /** How long failures are remembered. */
 const MEMORY_MS = 10 * 60_000;
-/** Whoever sends more at once is not a person. */
-const MOST_WAITING = 5;
-/** Addresses that are remembered. Beyond it the oldest are forgotten, so that nobody fills the memory. */
-const MOST_ADDRESSES = 10_000;
+/** Beyond it the oldest are forgotten, so that nobody fills the memory. */
+const MOST_REMEMBERED = 10_000;
+/** What is typed may be of any length. */
+const LONGEST_NAME = 255;
 
 interface Failures {
   count: number;
@@ -18,51 +29,102 @@ interface Failures {
   turn: Promise<unknown>;
 }
 
-/** Guesses from one address are answered one at a time, each later than the one before. */
+/** Who tries to sign in: where from, and as whom. */
+export interface Visitor {
+  readonly address: string;
+  /** As it was typed; nobody has proved it. */
+  readonly name: string;
+}
+
+/**
+ * Guesses of one name from one address are answered one at a time, each later than the one before. All guesses from one
+ * address, and all of one name, are slowed as well, later and for all of them alike.
+ */
 export class SignInGuard {
   private readonly timer: Timer;
-  private readonly byAddress = new Map<string, Failures>();
+  private readonly ones = new FailureBook(ONE);
+  private readonly addresses = new FailureBook(ADDRESS);
+  private readonly names = new FailureBook(NAME);
 
   constructor(timer: Timer) {
     this.timer = timer;
   }
 
   /** Null: too many at once. `check` says who it is; null counts as a failure. */
-  async guard<T>(address: string, check: () => T | null): Promise<{ readonly result: T | null } | null> {
-    const known = this.of(address);
-    if (known.waiting >= MOST_WAITING) return null;
-    known.waiting += 1;
-    const turn = known.turn.then(() => this.answer(known, check));
-    known.turn = turn;
+  async guard<T>(
+    { address, name }: Visitor,
+    check: () => T | null,
+  ): Promise<{ readonly result: T | null } | null> {
+    const nowMs = this.timer.elapsedMs();
+    const typed = name.slice(0, LONGEST_NAME);
+    const one = this.ones.page(JSON.stringify([address, typed]), nowMs);
+    const pages = [one, this.addresses.page(address, nowMs), this.names.page(typed, nowMs)];
+    if (pages.some((page) => page.isCrowded)) return null;
+    for (const { failures } of pages) failures.waiting += 1;
+    const turn = one.failures.turn.then(() => this.answer(pages, check));
+    one.failures.turn = turn;
     try {
-      return { result: await turn };
+      const result = await turn;
+      if (result !== null) one.failures.count = 0;
+      return { result };
     } finally {
-      known.waiting -= 1;
+      for (const { failures } of pages) failures.waiting -= 1;
     }
   }
 
-  private async answer<T>(known: Failures, check: () => T | null): Promise<T | null> {
-    await this.timer.sleep(waitMs(known.count));
+  private async answer<T>(pages: readonly Page[], check: () => T | null): Promise<T | null> {
+    await this.timer.sleep(Math.max(...pages.map(({ waitMs }) => waitMs)));
     const result = check();
-    known.count = result === null ? known.count + 1 : 0;
-    known.lastMs = this.timer.elapsedMs();
-    return result;
-  }
-
-  private of(address: string): Failures {
-    const nowMs = this.timer.elapsedMs();
-    const known = this.byAddress.get(address);
-    if (known !== undefined && (known.waiting > 0 || nowMs - known.lastMs < MEMORY_MS)) return known;
-    const fresh = { count: 0, lastMs: nowMs, waiting: 0, turn: Promise.resolve() };
-    this.byAddress.delete(address);
-    this.byAddress.set(address, fresh);
-    const [oldest] = this.byAddress.keys();
-    if (this.byAddress.size > MOST_ADDRESSES && oldest !== undefined) this.byAddress.delete(oldest);
-    return fresh;
+    if (result !== null) return result;
+    for (const { failures } of pages) {
+      failures.count += 1;
+      failures.lastMs = this.timer.elapsedMs();
+    }
+    return null;
   }
 }
 
-const waitMs = (failures: number): number =>
-  failures < FREE_FAILURES
-    ? 0
-    : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - FREE_FAILURES, 10));
+/** What is remembered about one who tries, under a limit. */
+class Page {
+  readonly failures: Failures;
+  private readonly limit: Limit;
+
+  constructor(failures: Failures, limit: Limit) {
+    this.failures = failures;
+    this.limit = limit;
+  }
+
+  get isCrowded(): boolean {
+    return this.failures.waiting >= this.limit.mostAtOnce;
+  }
+
+  get waitMs(): number {
+    const { freeFailures, longestWaitMs } = this.limit;
+    const over = this.failures.count - freeFailures;
+    return over < 0 ? 0 : Math.min(longestWaitMs, FIRST_WAIT_MS * 2 ** Math.min(over, 10));
+  }
+}
+
+class FailureBook {
+  private readonly limit: Limit;
+  private readonly known = new Map<string, Failures>();
+
+  constructor(limit: Limit) {
+    this.limit = limit;
+  }
+
+  page(key: string, nowMs: number): Page {
+    return new Page(this.failuresOf(key, nowMs), this.limit);
+  }
+
+  private failuresOf(key: string, nowMs: number): Failures {
+    const known = this.known.get(key);
+    if (known !== undefined && (known.waiting > 0 || nowMs - known.lastMs < MEMORY_MS)) return known;
+    const fresh = { count: 0, lastMs: nowMs, waiting: 0, turn: Promise.resolve() };
+    this.known.delete(key);
+    this.known.set(key, fresh);
+    const [oldest] = this.known.keys();
+    if (this.known.size > MOST_REMEMBERED && oldest !== undefined) this.known.delete(oldest);
+    return fresh;
+  }
+}

@@ -115,6 +115,7 @@ export async function startDashboard(
     tokens,
     sessions: new Sessions({ tokens, nowMs }),
     signInGuard: new SignInGuard(timer),
+    trustedProxies: config.dashboard.TRUSTED_PROXIES,
     health,
     metrics,
     console: consoleRoutes(context),

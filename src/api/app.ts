@@ -174,7 +174,9 @@ function notThere(routes: readonly Route[]): RequestHandler {
 }
 
 function toldAsProblem({ log, isStoreDown }: Pick<ApiOptions, 'log' | 'isStoreDown'>): ErrorRequestHandler {
-  return (error: unknown, _request, response, next) => {
+  return (error: unknown, request, response, next) => {
+    // Went away in the middle of the body: nobody is there to be told, and nothing of ours has failed.
+    if (request.destroyed && !request.complete) return;
     const { requestId, path } = found(response);
     const problem = problemOf(error, isStoreDown);
     if (problem.status >= 500) log.error({ requestId, route: path, err: error }, 'a request failed');

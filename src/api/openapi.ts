@@ -20,7 +20,7 @@ const EVERYWHERE: readonly ProblemCode[] = [
   'internal',
 ];
 
-/** Whatever reads a body may find one that it cannot read. */
+/** A body is read before the route is looked for: also one that the route has no use for. */
 const OF_A_BODY: readonly ProblemCode[] = ['malformed-body', 'body-too-large', 'unsupported-media-type'];
 
 /** Who may ask a probe, and how often, is all that is looked at. */
@@ -124,10 +124,10 @@ const answers = (possible: Route['answers'], contentType = 'application/json'): 
   );
 
 /** What the server does for a route before and around it may go wrong as well. */
-const problemsOf = ({ path, body, movesMoney, problems: own = [] }: Route): readonly ProblemCode[] => [
+const problemsOf = ({ method, path, movesMoney, problems: own = [] }: Route): readonly ProblemCode[] => [
   ...EVERYWHERE,
   ...(path.includes('{') ? (['malformed-path'] as const) : []),
-  ...(body === null ? [] : OF_A_BODY),
+  ...(method === 'get' ? [] : OF_A_BODY),
   ...(movesMoney ? (['idempotency-conflict'] as const) : []),
   ...own,
 ];

@@ -4,6 +4,9 @@ import type { AttemptRecord, RecordState } from '../ports/pipeline.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
 import type { CollectDependencies } from './collection-case.ts';
 
+/** The network wants a re-presented entry to be called this. */
+export const REPRESENTMENT = 'RETRY PYMT';
+
 export type AchDependencies = Pick<
   CollectDependencies,
   'locks' | 'subscriptions' | 'pipeline' | 'processor' | 'policy' | 'clock'

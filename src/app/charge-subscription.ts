@@ -8,14 +8,12 @@ import type { Verdict } from '../domain/verdict.ts';
 import type { Attempt } from '../ports/pipeline.ts';
 import type { Payment } from '../ports/services.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
+import { REPRESENTMENT } from './ach-entry.ts';
 import type { Case } from './collection-case.ts';
 import { commit, judged, nextPeriodOf } from './collection-case.ts';
 import type { Book } from './move-money.ts';
 import { moveMoney, recordPayment, sendAgain } from './move-money.ts';
 import { NOTHING_MORE, whatPaymentBrings } from './what-payment-brings.ts';
-
-/** The network wants a re-presented entry to be called this. */
-const REPRESENTMENT = 'RETRY PYMT';
 
 export function chargeRecord(theCase: Case, plan: Charge): Promise<Verdict> {
   const change = opened(theCase.record, theCase.rules, theCase.now);

@@ -282,6 +282,7 @@ export const dashboard = z
     ENVIRONMENT: name.default('local'),
     DASHBOARD_PORT: wholeNumber(0, 65_535).default(3_001),
     API_TOKENS: apiTokens,
+    TRUSTED_PROXIES: wholeNumber(0, 10).default(0),
     METRICS_SOURCES: z
       .string()
       .transform(listOf)

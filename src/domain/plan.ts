@@ -1,4 +1,5 @@
 import type { Decision } from './decision.ts';
+import type { FloatDecision } from './floats/float-decision.ts';
 
 /** What `decide` can say, in one word each. A forecast counts these, and a run is compared with it on these. */
 export const PLANS = [
@@ -9,11 +10,14 @@ export const PLANS = [
   'waive',
   'go-stale',
   'skip-pause',
+  'default',
+  'uncollectable',
+  'give-up-today',
   'no-op',
   'deferred',
   'skipped',
   'blocked',
-] as const satisfies readonly Decision['verdict'][];
+] as const satisfies readonly (Decision | FloatDecision)['verdict'][];
 export type PlanName = (typeof PLANS)[number];
 
 /** A decision without its particulars: what was meant to happen, whatever the bank then said. */
@@ -22,12 +26,12 @@ export interface Plan {
   readonly reason: string;
 }
 
-export const planOf = (decision: Decision): Plan => ({
+export const planOf = (decision: Decision | FloatDecision): Plan => ({
   plan: decision.verdict,
   reason: reasonOf(decision),
 });
 
-function reasonOf(decision: Decision): string {
+function reasonOf(decision: Decision | FloatDecision): string {
   switch (decision.verdict) {
     case 'charge':
     case 'resume':

@@ -1,16 +1,12 @@
 import type { CalendarDate } from '../domain/calendar-date.ts';
-import type { Float, FloatId, FloatStatus, LogEntry } from '../domain/floats/float.ts';
+import type { RouteAdvice, RouteFeatures } from '../domain/floats/ach-route.ts';
+import type { FloatRange } from '../domain/floats/due.ts';
+import type { Float, FloatId, LogEntry } from '../domain/floats/float.ts';
 import type { FloatChange } from '../domain/floats/outcomes.ts';
 import type { UserId } from '../domain/subscription.ts';
 import type { MalformedRowError } from '../errors.ts';
 import type { PageKey } from './subscriptions.ts';
 import type { Authority, Write } from './transaction.ts';
-
-/** Due dates, both ends included. */
-export interface DueDates {
-  readonly from: CalendarDate;
-  readonly to: CalendarDate;
-}
 
 export interface FloatPage {
   readonly floats: readonly Float[];
@@ -26,7 +22,7 @@ export interface FloatsRepository {
   listByUserID(userId: UserId): Promise<FloatPage>;
   /** The user's floats that are not paid back. Consistent. */
   openOf(userId: UserId): Promise<readonly FloatId[]>;
-  due(status: FloatStatus, dates: DueDates, key: PageKey | null): Promise<FloatPage>;
+  due(range: FloatRange, key: PageKey | null): Promise<FloatPage>;
   /** Refused with an OpenFloatError while the user has one that is not paid back, and if the id was used before. */
   create(authority: Authority, float: Float): Promise<void>;
   /**
@@ -55,4 +51,9 @@ export interface Bypasses {
   save(bypass: Bypass): Promise<void>;
   /** False: there was none. */
   remove(userId: UserId): Promise<boolean>;
+}
+
+/** Whether a float's debit should go by ACH. A rule now; a model may take its place. */
+export interface AchRouting {
+  advise(features: RouteFeatures): Promise<RouteAdvice>;
 }

@@ -60,3 +60,4 @@ export interface LockWatch {
 }
 
 export const subscriptionLockKey = (userId: string): string => `subscription-billing:user_id:${userId}`;
+export const floatLockKey = (userId: string): string => `loan-processing:user_id:${userId}`;

@@ -1,6 +1,7 @@
 import type { AchEntry, AchOutcome } from '../domain/ach/settlement.ts';
 import type { AttemptId, AttemptProcess, PastAttempt } from '../domain/attempt.ts';
 import type { Facts, Freeze } from '../domain/decision.ts';
+import type { AchModel } from '../domain/floats/float.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Cents } from '../domain/money.ts';
 import type { RunId } from '../domain/runs.ts';
@@ -16,6 +17,7 @@ import type { Write } from './transaction.ts';
 /** Everything that was, or is to be, sent to the processor. Whoever resumes it sends the same again. */
 export interface Attempt {
   readonly attemptId: AttemptId;
+  /** The record that it is about, also where that is a float: then with its kind in front (`domain/floats/record-id.ts`). */
   readonly subscriptionId: SubscriptionId;
   readonly userId: UserId;
   readonly triggerId: string;
@@ -31,6 +33,8 @@ export interface Attempt {
   readonly refundOf: string | null;
   /** The period that is billed at this price once the charge, a proration, is paid. */
   readonly upgrades: { readonly subscriptionId: SubscriptionId; readonly amount: Cents } | null;
+  /** What decided that a float's attempt goes by ACH. */
+  readonly achModel?: AchModel | null | undefined;
   readonly openedAt: Instant;
 }
 

@@ -10,6 +10,9 @@ import { sharedStack, temporaryFolder } from '../support/stack.ts';
 
 const hostOf = (url: string): string => new URL(url).host;
 
+/** What a role promises to be done within once it is told to stop. */
+const DRAIN_MS = 30_000;
+
 describe('docker-compose.yml', () => {
   it('keeps what Redis holds, restarts what dies, and asks every service of ours how it is', () => {
     const { services } = readCompose();
@@ -31,6 +34,25 @@ describe('docker-compose.yml', () => {
     const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
     expect(dockerfile.match(/^FROM /gm)).toHaveLength(2);
     expect(dockerfile).toMatch(/^USER node$/m);
+  });
+
+  it('lets charges under way finish before it kills', () => {
+    const { services } = readCompose();
+    const ours = Object.entries(services).filter(([, service]) => service.stop_grace_period !== undefined);
+    expect(ours.map(([name]) => name).sort()).toEqual([
+      'api',
+      'bridges',
+      'dashboard',
+      'scheduler',
+      'workers',
+    ]);
+    for (const [name, service] of ours)
+      expect(Number.parseInt(service.stop_grace_period!, 10) * 1_000, name).toBeGreaterThan(DRAIN_MS);
+  });
+
+  it('takes no secrets of this folder into an image', () => {
+    const ignored = readFileSync(new URL('../../.dockerignore', import.meta.url), 'utf8').split('\n');
+    expect(ignored).toEqual(expect.arrayContaining(['.env', '.env.*', '.data']));
   });
 
   it('has an example of every variable that it wants', () => {

@@ -17,6 +17,7 @@ interface Service {
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly restart?: string;
+  readonly stop_grace_period?: string;
 }
 
 export interface ComposeFile {

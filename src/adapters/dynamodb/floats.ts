@@ -1,13 +1,14 @@
 import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import type { Float, FloatId, FloatStatus } from '../../domain/floats/float.ts';
+import type { FloatRange } from '../../domain/floats/due.ts';
+import type { Float, FloatId, LogEntry } from '../../domain/floats/float.ts';
 import { isOpenFloat } from '../../domain/floats/float.ts';
 import type { FloatChange } from '../../domain/floats/outcomes.ts';
 import { isLegalForFloat } from '../../domain/floats/transitions.ts';
 import type { UserId } from '../../domain/subscription.ts';
 import { MalformedRowError, OpenFloatError, RecordChangedError } from '../../errors.ts';
-import type { CollectionHistory, DueDates, FloatPage, FloatsRepository } from '../../ports/floats.ts';
+import type { CollectionHistory, FloatPage, FloatsRepository } from '../../ports/floats.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Authority, Write } from '../../ports/transaction.ts';
 import type { Condition } from './conditions.ts';
@@ -21,6 +22,10 @@ import { fromWrite, unconditional } from './transaction.ts';
 
 export const FLOATS_BY_USER = 'user_id-created_at-index';
 export const FLOATS_BY_STATUS = 'status-due_date-index';
+
+/** Dates sort as text. */
+const FIRST_DAY = '0000-00-00';
+const LAST_DAY = '9999-99-99';
 
 export interface FloatsOptions {
   readonly client: DynamoDBClient;
@@ -60,7 +65,7 @@ export class DynamoFloats implements FloatsRepository, CollectionHistory {
     return (item?.['open_floats']?.SS ?? []) as FloatId[];
   }
 
-  async due(status: FloatStatus, { from, to }: DueDates, key: PageKey | null): Promise<FloatPage> {
+  async due({ status, from, to }: FloatRange, key: PageKey | null): Promise<FloatPage> {
     const { items, nextKey } = await queryPage(
       this.options.client,
       {
@@ -68,7 +73,11 @@ export class DynamoFloats implements FloatsRepository, CollectionHistory {
         IndexName: FLOATS_BY_STATUS,
         KeyConditionExpression: '#status = :status AND due_date BETWEEN :from AND :to',
         ExpressionAttributeNames: { '#status': 'status' },
-        ExpressionAttributeValues: { ':status': { S: status }, ':from': { S: from }, ':to': { S: to } },
+        ExpressionAttributeValues: {
+          ':status': { S: status },
+          ':from': { S: from ?? FIRST_DAY },
+          ':to': { S: to ?? LAST_DAY },
+        },
         Limit: this.options.pageSize,
       },
       key,
@@ -104,7 +113,7 @@ export class DynamoFloats implements FloatsRepository, CollectionHistory {
     await this.commit(authority, float, changeId, writes);
   }
 
-  async getByFloatID(floatId: FloatId): Promise<ReturnType<typeof readLogEntry>[]> {
+  async getByFloatID(floatId: FloatId): Promise<LogEntry[]> {
     const items = await queryToTheEnd(this.options.client, {
       TableName: this.options.collectionHistoryTable,
       KeyConditionExpression: 'loan_id = :id',

@@ -78,6 +78,14 @@ const attempt = z.object({
   // Attempts from before there were refunds and upgrades have neither.
   refundOf: z.string().nullable().default(null),
   upgrades: z.object({ subscriptionId, amount: money }).nullable().default(null),
+  achModel: z
+    .object({
+      override: z.boolean(),
+      version: z.string(),
+      features: z.record(z.string(), z.number()),
+      probability: z.number(),
+    })
+    .nullish(),
   openedAt: instant,
 }) satisfies z.ZodType<Attempt>;
 

@@ -134,7 +134,6 @@ const ANY_CHARGE = [
   'unpriced-tier',
   'payment-declined',
   'service-down',
-  'idempotency-conflict',
 ] as const satisfies ProblemCode[];
 
 const described = { tag: 'Memberships', role: 'operator' } as const;
@@ -369,7 +368,6 @@ const paidRoutes = (dependencies: MembershipRouteDependencies): Route[] => [
       'frozen',
       'refund-declined',
       'service-down',
-      'idempotency-conflict',
     ],
     async handle({ params, body }, context) {
       const { attemptId, status, record } = await told(

@@ -47,7 +47,6 @@ export const paymentRoutes = (dependencies: PaymentDependencies & WaitDependenci
       'frozen',
       'not-owned',
       'malformed-record',
-      'idempotency-conflict',
       'request-conflict',
     ],
     async handle({ params, query }, context) {

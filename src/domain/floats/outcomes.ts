@@ -70,6 +70,21 @@ export function floatDeclined<F extends Float>(
   );
 }
 
+/** The card has no money and the account is asked at once: what becomes of the float is still open. */
+export const floatTurned = <F extends Float>(
+  float: F,
+  attempt: LoggedAttempt,
+  error: string,
+  now: Instant,
+): FloatChange<F> =>
+  changed(
+    float,
+    'attempt-declined',
+    { confirmationId: attempt.confirmationId, error },
+    toldOf(attempt, 'RETURNED'),
+    now,
+  );
+
 /**
  * Whoever pays by hand keeps the float as it is, and a decline of the day before leaves the due date to come. What has
  * been defaulted meanwhile stays so.

@@ -6,7 +6,6 @@ import { DynamoFloats } from '../../../src/adapters/dynamodb/floats.ts';
 import { Transactor } from '../../../src/adapters/dynamodb/transaction.ts';
 import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import type { AttemptId } from '../../../src/domain/attempt.ts';
-import type { CalendarDate } from '../../../src/domain/calendar-date.ts';
 import type { Float, FloatId } from '../../../src/domain/floats/float.ts';
 import {
   floatAchReturned,
@@ -15,7 +14,6 @@ import {
   floatSent,
 } from '../../../src/domain/floats/outcomes.ts';
 import { plusMs } from '../../../src/domain/instant.ts';
-import type { Cents } from '../../../src/domain/money.ts';
 import type { UserId } from '../../../src/domain/subscription.ts';
 import { LockLostError, MalformedRowError, OpenFloatError, RecordChangedError } from '../../../src/errors.ts';
 import type { Fence } from '../../../src/ports/lock.ts';
@@ -23,6 +21,7 @@ import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
 import type { Faults } from '../../support/dynamo-faults.ts';
 import { injectFaults, loseAnswer, timedOut } from '../../support/dynamo-faults.ts';
+import { aFloat, day } from '../../support/floats.ts';
 import { at } from '../../support/records.ts';
 
 let store: BillingStore;
@@ -33,7 +32,6 @@ let user: UserId;
 let fence: Fence;
 
 const NOW = at('2026-11-16T09:30:00.000000001Z');
-const date = (text: string) => text as CalendarDate;
 
 beforeAll(async () => {
   store = await billingStore({ withFloats: true });
@@ -62,22 +60,8 @@ beforeEach(async () => {
 });
 afterEach(() => faults.remove());
 
-const aFloat = (fields: Partial<Float> = {}): Float => ({
-  floatId: randomUUID() as FloatId,
-  userId: user,
-  status: 'SCHEDULING',
-  amount: 5_000 as Cents,
-  dueDate: date('2026-11-16'),
-  createdAt: at('2026-11-01T12:00:00Z'),
-  lastRunTime: at('2026-11-01T12:00:00Z'),
-  completedAt: null,
-  confirmationId: '',
-  error: '',
-  ...fields,
-});
-
 const made = async (fields: Partial<Float> = {}): Promise<Float> => {
-  const float = aFloat(fields);
+  const float = aFloat({ userId: user, ...fields });
   await floats.create(fence, float);
   return float;
 };
@@ -172,29 +156,30 @@ const MODEL = {
 
 describe('what is due', () => {
   it('is found by status and due date, both ends included, page by page', async () => {
-    const days = ['2031-01-09', '2031-01-10', '2031-01-11', '2031-01-12', '2031-01-13'].map(date);
+    const days = ['2031-01-09', '2031-01-10', '2031-01-11', '2031-01-12', '2031-01-13'].map(day);
     for (const dueDate of days) {
       user = `member-${randomUUID()}` as UserId;
       fence = await store.takeLock(user);
       await made({ dueDate });
     }
     const dates = { from: days[1]!, to: days[3]! };
-    const first = await floats.due('SCHEDULING', dates, null);
-    const second = await floats.due('SCHEDULING', dates, first.nextKey);
-    const third = second.nextKey === null ? null : await floats.due('SCHEDULING', dates, second.nextKey);
+    const first = await floats.due({ status: 'SCHEDULING', ...dates }, null);
+    const second = await floats.due({ status: 'SCHEDULING', ...dates }, first.nextKey);
+    const third =
+      second.nextKey === null ? null : await floats.due({ status: 'SCHEDULING', ...dates }, second.nextKey);
     const found = [first, second, third].flatMap((page) => page?.floats ?? []);
     expect(found.map(({ dueDate }) => dueDate)).toEqual(days.slice(1, 4));
     expect([first.floats.length, third?.nextKey ?? null]).toEqual([2, null]);
-    expect((await floats.due('RETRY', dates, null)).floats).toEqual([]);
+    expect((await floats.due({ status: 'RETRY', ...dates }, null)).floats).toEqual([]);
   });
 
   it('is not hidden by a row that cannot be read', async () => {
-    const float = await made({ dueDate: date('2032-01-01') });
+    const float = await made({ dueDate: day('2032-01-01') });
     const [row] = (await all(store.tables.floats)).filter((item) => item['float_id']?.S === float.floatId);
     const Item = { ...row!, PK: { S: 'FLOAT#odd' }, float_id: { S: 'odd' }, amount: { S: 'much' } };
     await store.client.send(new PutItemCommand({ TableName: store.tables.floats, Item }));
-    const dates = { from: date('2032-01-01'), to: date('2032-01-01') };
-    const { floats: found, malformed } = await floats.due('SCHEDULING', dates, null);
+    const dates = { from: day('2032-01-01'), to: day('2032-01-01') };
+    const { floats: found, malformed } = await floats.due({ status: 'SCHEDULING', ...dates }, null);
     expect(found).toEqual([float]);
     expect(malformed.map(({ row: odd, attribute }) => [odd.subscriptionId, attribute])).toEqual([
       ['float.odd', 'amount'],
@@ -262,7 +247,7 @@ describe('the log', () => {
 
 describe('a bypass', () => {
   it('is kept, replaced and taken away', async () => {
-    const bypass = { userId: user, expirationDate: date('2026-12-24'), reason: 'a good customer' };
+    const bypass = { userId: user, expirationDate: day('2026-12-24'), reason: 'a good customer' };
     expect(await bypasses.get(user)).toBeNull();
     await bypasses.save({ ...bypass, reason: 'another' });
     await bypasses.save(bypass);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../../src/api/problems.ts';
@@ -40,6 +42,9 @@ afterAll(async () => {
 });
 
 interface Operation {
+  readonly tags: readonly string[];
+  readonly security?: readonly object[];
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
   readonly description: string;
   readonly requestBody?: {
@@ -52,12 +57,56 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-const operations = async () => {
-  const { paths } = (await client.call('GET', '/openapi.json', { as: null })).body as Document;
+const document = async (): Promise<Document> =>
+  (await client.call('GET', '/openapi.json', { as: null })).body as Document;
+
+/** What watches the process is no route. */
+const operations = async () =>
+  (await documented()).filter(({ operation }) => !operation.tags.includes('Watching'));
+
+const documented = async () => {
+  const { paths } = await document();
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
 };
+
+describe('the documentation', () => {
+  const codesOf = ({ responses }: Operation, status: number): string => responses[status]?.description ?? '';
+
+  it('says what may go wrong with a body, a key and a path wherever there is one', async () => {
+    for (const { path, method, operation } of await operations()) {
+      const hasBody = method !== 'GET';
+      const hasKey = operation.parameters.some(({ name }) => name === 'Idempotency-Key');
+      const said = {
+        body: [413, 415].map((status) => codesOf(operation, status) !== ''),
+        unreadable: codesOf(operation, 400).includes('`malformed-body`'),
+        key: codesOf(operation, 409).includes('`idempotency-conflict`'),
+        path: codesOf(operation, 400).includes('`malformed-path`'),
+      };
+      expect(said, `${method} ${path}`).toEqual({
+        body: [hasBody, hasBody],
+        unreadable: hasBody,
+        key: hasKey,
+        path: path.includes('{'),
+      });
+    }
+    const { paths } = await document();
+    expect(codesOf(paths['/ops/batch']!['post']!, 409)).toContain('idempotency-conflict');
+  });
+
+  it('has what watches the process, as it answers', async () => {
+    const watched = (await documented()).filter(({ operation }) => operation.tags.includes('Watching'));
+    expect(watched.map(({ path }) => path)).toEqual(['/health/live', '/health/ready', '/metrics']);
+    for (const { path, operation } of watched) {
+      const isOpen = operation.security?.length === 0;
+      expect((await client.call('GET', path, { as: null })).status, path).toBe(isOpen ? 200 : 401);
+      const { status, headers } = await client.call('GET', path, { as: 'viewer' });
+      const { content } = operation.responses[status] as unknown as { content: object };
+      expect(headers.get('content-type'), path).toContain(Object.keys(content)[0]);
+    }
+  });
+});
 
 /** With something in every place of the path. */
 const filled = (path: string): string => path.replaceAll(/\{\w+\}/g, 'x');
@@ -268,6 +317,31 @@ describe('the front door', () => {
     );
   });
 
+  it('counts a request whose caller went away as cut off, by the route that was meant', async () => {
+    lines.length = 0;
+    const half = request(`${client.url}/events/income`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKENS.service}`, 'content-length': '100' },
+    });
+    half.on('error', () => undefined);
+    half.write('{"id":');
+    await once(half, 'socket').then(([socket]) => once(socket as NodeJS.EventEmitter, 'connect'));
+    // Something that came later is answered: the first has been read as far as it goes.
+    await client.call('GET', '/health/live', { as: null });
+    half.destroy();
+    const told = () => lines.filter(({ fields }) => 'route' in fields && fields.route === '/events/income');
+    await eventually('it has ended', () => Promise.resolve(told().length > 0));
+    expect(told()).toEqual([
+      {
+        message: 'request',
+        fields: expect.objectContaining({ method: 'POST', status: 499, cutOff: true }) as object,
+      },
+    ]);
+    expect((await client.call('GET', '/metrics')).body).toMatch(
+      /http_request_duration_seconds_count\{(?=.*method="POST")(?=.*route="\/events\/income")(?=.*status="499").*\} 1/,
+    );
+  });
+
   it('counts a token’s requests over all processes, and lets them pass while Redis is away', async () => {
     const limited = { ...environment, API_RATE_PER_MINUTE: '5' };
     const [one, two] = await Promise.all([api(limited), api(limited)]);
@@ -291,8 +365,9 @@ describe('the front door', () => {
     ['', 'API_TOKENS is not set'],
     ['name:operator', 'API_TOKENS must be'],
     ['name:king:a-token-that-is-long', 'API_TOKENS must be'],
-    ['name:operator:short', 'API_TOKENS must be'],
+    ['name:operator:short', 'a token has 16 characters or more; that of name is shorter'],
     [`${API_TOKENS},${API_TOKENS}`, 'each name once'],
+    [`${API_TOKENS},twin:viewer:${TOKENS.operator}`, 'operator-name and twin have the same'],
   ])('does not open with the tokens %j', async (tokens, message) => {
     await expect(api({ ...environment, API_TOKENS: tokens })).rejects.toThrow(message);
   });

@@ -14,6 +14,7 @@ let store: BillingStore;
 let redis: PrivateRedis;
 let here: Dashboard;
 let passedMs = 0;
+let environment: Record<string, string>;
 const lines: string[] = [];
 const log = createLogger({
   role: 'dashboard',
@@ -23,18 +24,16 @@ const log = createLogger({
 
 beforeAll(async () => {
   [store, redis] = await Promise.all([billingStore(), privateRedis()]);
-  here = await dashboard(
-    {
-      REDIS_URL: redis.url,
-      AWS_ENDPOINT_URL_DYNAMODB: sharedStack().dynamodbUrl,
-      BILLING_TABLE: store.tables.billing,
-      HISTORY_TABLE: store.tables.history,
-      LOCKS_TABLE: store.tables.locks,
-      PIPELINE_TABLE: store.tables.pipeline,
-      ...NO_SERVICES,
-    },
-    { log, nowMs: () => Date.now() + passedMs },
-  );
+  environment = {
+    REDIS_URL: redis.url,
+    AWS_ENDPOINT_URL_DYNAMODB: sharedStack().dynamodbUrl,
+    BILLING_TABLE: store.tables.billing,
+    HISTORY_TABLE: store.tables.history,
+    LOCKS_TABLE: store.tables.locks,
+    PIPELINE_TABLE: store.tables.pipeline,
+    ...NO_SERVICES,
+  };
+  here = await dashboard(environment, { log, nowMs: () => Date.now() + passedMs });
   await isReady(here);
 });
 afterAll(async () => {
@@ -92,6 +91,30 @@ describe('the door', () => {
     const all = lines.join('');
     for (const secret of [TOKENS.operator, 'not-a-token-at-all-1', 'console='])
       expect(all).not.toContain(secret);
+  });
+
+  it('stays open for others while somebody guesses behind the same address', async () => {
+    const guess = { name: 'somebody-else', token: 'not-a-token-at-all-2' };
+    const [own, ...guesses] = await Promise.all([
+      here.signIn(OPERATOR),
+      ...Array.from({ length: 15 }, () => here.signIn(guess)),
+      here.signIn(OPERATOR),
+    ]);
+    expect([own.status, guesses.at(-1)!.status]).toEqual([303, 303]);
+    expect(guesses.slice(0, -1).filter(({ status }) => status === 429).length).toBeGreaterThan(0);
+  }, 30_000);
+
+  it('believes as many proxies about where somebody is as it was told of', async () => {
+    const headers = { origin: here.url, 'x-forwarded-for': '203.0.113.9, 198.51.100.7' };
+    const wrong = { name: 'from-afar', token: 'not-a-token-at-all-3' };
+    lines.length = 0;
+    await here.signIn(wrong, { headers });
+    expect(lines.join('')).toContain('"from":"::ffff:127.0.0.1"');
+    const behind = await dashboard({ ...environment, TRUSTED_PROXIES: '1' }, { log });
+    await behind.signIn(wrong, { headers: { ...headers, origin: behind.url } });
+    await behind.close();
+    expect(lines.join('')).toContain('"from":"198.51.100.7"');
+    expect(lines.join('')).not.toContain('203.0.113.9');
   });
 
   it('closes after eight hours, and for a cookie that somebody made', async () => {

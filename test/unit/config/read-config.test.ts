@@ -175,6 +175,28 @@ describe('configuration', () => {
     expect(read(moved).dynamodb.DYNAMO_LOCK_REGION).toBe('eu-west-1');
   });
 
+  it('refuses the tokens of the example in prod, and shows none', () => {
+    const [, tokens = ''] =
+      /^API_TOKENS=(.*)$/m.exec(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8')) ??
+      [];
+    expect(complaint({ ENVIRONMENT: 'prod', KINESIS_START: 'LATEST', API_TOKENS: tokens })).toMatch(
+      /^bad configuration:\n {2}API_TOKENS must be tokens of your own when ENVIRONMENT is prod: .*change-me$/,
+    );
+    expect(read({ ENVIRONMENT: 'staging', API_TOKENS: tokens }).api.API_TOKENS).toHaveLength(3);
+    expect(read({ ENVIRONMENT: 'prod', KINESIS_START: 'LATEST' }).dashboard.API_TOKENS).toHaveLength(1);
+  });
+
+  it('says whose token is too short or another’s, and shows none', () => {
+    const twins = 'a:operator:the-same-token-twice,b:viewer:the-same-token-twice';
+    expect(complaint({ API_TOKENS: twins })).toContain(
+      'a and b have the same, and each needs one of its own',
+    );
+    expect(complaint({ API_TOKENS: twins })).not.toContain('the-same-token');
+    const short = complaint({ API_TOKENS: 'a:operator:fifteen-letters' });
+    expect(short).toContain('16 characters or more; that of a is shorter');
+    expect(short).not.toContain('fifteen');
+  });
+
   it('refuses a simulated clock in prod', () => {
     expect(complaint({ ENVIRONMENT: 'prod', CLOCK_URL: 'http://clock' })).toContain('CLOCK_URL');
     expect(read({ ENVIRONMENT: 'staging', CLOCK_URL: 'http://clock' }).clock.CLOCK_URL).toBe('http://clock');
@@ -202,6 +224,8 @@ describe('docs/configuration.md', () => {
     }
     // Amounts are cents inside and dollars outside.
     found.set('BALANCE_BUFFER', '0.00');
+    // Named after another variable.
+    found.set('DYNAMO_TABLE', '{ENVIRONMENT}-float-service');
     expect(found.size).toBeGreaterThan(25);
     for (const [name, value] of found) expect([name, documented.get(name)]).toEqual([name, value]);
   });

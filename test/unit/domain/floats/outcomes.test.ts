@@ -12,6 +12,7 @@ import {
   floatOpened,
   floatSent,
   floatStepped,
+  floatTurned,
   whyInVain,
 } from '../../../../src/domain/floats/outcomes.ts';
 import type { SupportWish } from '../../../../src/domain/floats/support.ts';
@@ -55,6 +56,19 @@ function told({ entry }: FloatChange): Partial<LogEntry> | null {
   return { process, outcome, confirmationId, method, attemptId, achModel };
 }
 const NO_ATTEMPT = { confirmationId: null, method: null, attemptId: null, achModel: null };
+
+describe('a card without money, when the account is asked at once', () => {
+  it.each(FLOAT_STATUSES.filter((status) => ['SCHEDULING', 'RETRY', 'UNCOLLECTABLE'].includes(status)))(
+    'is in the log, and a float that is %s stays so: whoever takes over goes on with the account',
+    (status) => {
+      const float = aFloat({ status });
+      const change = floatTurned(float, CARD, '62 no money', NOW);
+      expect(changesOf(change, float)).toEqual({ confirmationId: 'USIO-1', error: '62 no money' });
+      expect(told(change)).toMatchObject({ outcome: 'RETURNED', method: 'PINLESS', attemptId: 'attempt-1' });
+      expect(isLegalForFloat(status, change.float.status, change.cause)).toBe(true);
+    },
+  );
+});
 
 describe('every change', () => {
   it('has a stamp of its own: now, or after the last one where the clock is behind', () => {

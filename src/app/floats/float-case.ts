@@ -1,0 +1,68 @@
+import type { AttemptId } from '../../domain/attempt.ts';
+import type { FloatPolicy } from '../../domain/floats/policy.ts';
+import type { AchModel, Float, Stage } from '../../domain/floats/float.ts';
+import type { FloatChange } from '../../domain/floats/outcomes.ts';
+import { recordIdOf } from '../../domain/floats/record-id.ts';
+import type { Instant } from '../../domain/instant.ts';
+import type { Plan } from '../../domain/plan.ts';
+import type { Verdict, VerdictName } from '../../domain/verdict.ts';
+import type { AchRouting, CollectionHistory, FloatsRepository } from '../../ports/floats.ts';
+import type { LockClient } from '../../ports/lock.ts';
+import type { AccountService, PrimaryAccount, UserService } from '../../ports/services.ts';
+import type { Write } from '../../ports/transaction.ts';
+import type { Chargeable, MoneyDependencies } from '../move-money.ts';
+
+export interface FloatDependencies extends MoneyDependencies {
+  readonly locks: LockClient;
+  readonly floats: FloatsRepository;
+  readonly collectionHistory: CollectionHistory;
+  readonly users: Pick<UserService, 'get'>;
+  readonly accounts: AccountService;
+  readonly achRouting: AchRouting;
+  readonly floatPolicy: FloatPolicy;
+}
+
+/** A float under consideration: everything that was read about it under its member's lock. */
+export interface FloatCase extends Chargeable {
+  readonly dependencies: FloatDependencies;
+  readonly stage: Stage;
+  readonly float: Float;
+  readonly account: PrimaryAccount | null;
+  /** What an ACH debit is decided by. */
+  readonly achModel: AchModel | null;
+  readonly now: Instant;
+  readonly plan: Plan | null;
+}
+
+export function judgedFloat(
+  { float: { floatId, userId, amount }, triggerId, now, plan }: FloatCase,
+  verdict: VerdictName,
+  reason: string,
+  more: { readonly attemptId?: AttemptId | null; readonly until?: Instant | null } = {},
+): Verdict {
+  return {
+    subscriptionId: recordIdOf(floatId),
+    userId,
+    triggerId,
+    verdict,
+    reason,
+    amount,
+    at: now,
+    attemptId: more.attemptId ?? null,
+    until: more.until ?? null,
+    plan,
+    heldIn: null,
+    detail: null,
+  };
+}
+
+/** One transaction: the float, its row of the log and what goes along. Gives the case as it is then. */
+export async function saveFloat(
+  theCase: FloatCase,
+  change: FloatChange,
+  also: readonly Write[] = [],
+): Promise<FloatCase> {
+  const { dependencies, lock, float } = theCase;
+  await dependencies.floats.save(lock.fence, float, change, also);
+  return { ...theCase, float: change.float };
+}

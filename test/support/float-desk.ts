@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { ruleRouting } from '../../src/adapters/ach-routing/rule-routing.ts';
+import { DynamoFloats } from '../../src/adapters/dynamodb/floats.ts';
+import { Transactor } from '../../src/adapters/dynamodb/transaction.ts';
+import { systemTimer } from '../../src/adapters/system-timer.ts';
+import { collectFloat } from '../../src/app/floats/collect-float.ts';
+import type { FloatDependencies } from '../../src/app/floats/float-case.ts';
+import type { Float, LogEntry, Stage } from '../../src/domain/floats/float.ts';
+import { DEFAULT_FLOAT_POLICY } from '../../src/domain/floats/policy.ts';
+import type { UserId } from '../../src/domain/subscription.ts';
+import type { Verdict } from '../../src/domain/verdict.ts';
+import { floatLockKey } from '../../src/ports/lock.ts';
+import { aFloat } from './floats.ts';
+import type { LedgerEntry, World } from './world.ts';
+
+/** Floats in a world: real tables, the real bank, the production code. */
+export interface FloatDesk {
+  readonly dependencies: FloatDependencies;
+  readonly floats: DynamoFloats;
+  /** A member who was paid an advance that is due today. Settings are the bank's, fields the float's. */
+  float(settings?: object, fields?: Partial<Float>): Promise<Float>;
+  collect(
+    stage: Stage,
+    float: Float,
+    triggerId?: string,
+    other?: Partial<FloatDependencies>,
+  ): Promise<Verdict>;
+  row(float: Float): Promise<Float>;
+  log(float: Float): Promise<readonly LogEntry[]>;
+  ledger(float: Float): Promise<LedgerEntry[]>;
+}
+
+/** `here` needs the tables of floats. */
+export function floatDesk(here: World): FloatDesk {
+  const { client, tables } = here.store;
+  const transactor = new Transactor({
+    client,
+    locksTable: tables.locks,
+    timer: systemTimer,
+    random: Math.random,
+  });
+  const floats = new DynamoFloats({
+    client,
+    transactor,
+    floatsTable: tables.floats,
+    collectionHistoryTable: tables.collectionHistory,
+    pageSize: 500,
+    ids: randomUUID,
+  });
+  const dependencies: FloatDependencies = {
+    ...here.dependencies,
+    floats,
+    collectionHistory: floats,
+    achRouting: ruleRouting('off'),
+    floatPolicy: DEFAULT_FLOAT_POLICY,
+  };
+  return {
+    dependencies,
+    floats,
+    async float(settings = {}, fields = {}) {
+      const userId = `member-${randomUUID()}` as UserId;
+      await here.bank('PUT', `/sandbox/users/${userId}`, settings);
+      const float = aFloat({ userId, ...fields });
+      const acquired = await here.dependencies.locks.acquire(floatLockKey(userId));
+      if ('busy' in acquired) throw new Error('nobody else knows this member');
+      await floats.create(acquired.lock.fence, float);
+      await acquired.lock.release();
+      return float;
+    },
+    async collect(stage, { userId, floatId }, triggerId = `trigger-${randomUUID()}`, other = {}) {
+      const request = { stage, userId, floatId, triggerId };
+      const result = await collectFloat({ ...dependencies, ...other }, request);
+      if ('busy' in result) throw new Error('somebody else works on this member');
+      return result.verdict;
+    },
+    async row({ floatId }) {
+      const found = await floats.get(floatId);
+      if (found === null) throw new Error(`no float ${floatId}`);
+      return found;
+    },
+    log: ({ floatId }) => floats.getByFloatID(floatId),
+    async ledger({ floatId }) {
+      const page = await here.bank('GET', `/ledger?reference_id=${floatId}&limit=5000`);
+      return (page as { entries: LedgerEntry[] }).entries;
+    },
+  };
+}
