@@ -1,4 +1,3 @@
-import { RememberingLocks } from '../src/adapters/lock/remembering-locks.ts';
 import { janitorRound } from '../src/app/janitor-round.ts';
 import { watchReturnRates } from '../src/app/return-meters.ts';
 import type { WorkerContext } from './context.ts';
@@ -7,10 +6,9 @@ import type { Processor } from './job.ts';
 /** Asks about attempts without an answer and entries without a word, as far as they are due; looks at the return rates. */
 export function janitorProcessor(context: WorkerContext): Processor {
   const { collect, log, metrics } = context;
-  const dependencies = { ...collect, locks: new RememberingLocks(collect.locks, collect.timer) };
   const lookAtRates = watchReturnRates({ ...collect, log, metrics });
   return async () => {
-    const counts = await janitorRound(dependencies, context.janitor, (ids, error) =>
+    const counts = await janitorRound(collect, context.janitor, (ids, error) =>
       log.error({ ...ids, err: error }, 'the janitor could not settle it'),
     );
     await lookAtRates().catch((error: unknown) =>

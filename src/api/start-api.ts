@@ -5,7 +5,6 @@ import { KEY_PREFIX, connectRedis } from '../../queues/connection.ts';
 import { QueueSet } from '../../queues/queue-set.ts';
 import { clockFrom } from '../adapters/clock/clock-from.ts';
 import { isPassing } from '../adapters/dynamodb/transaction.ts';
-import { RememberingLocks } from '../adapters/lock/remembering-locks.ts';
 import { RedisForecastShelf } from '../adapters/redis/forecast-shelf.ts';
 import { RedisRateLimitStore } from '../adapters/redis/rate-limit-store.ts';
 import { systemTimer } from '../adapters/system-timer.ts';
@@ -78,8 +77,6 @@ export async function startApi(
   const owned = config.ownership.OWNED_USERS;
   const dependencies = {
     ...stores,
-    // Nobody else may ever come by for a member whose holder died here: whoever asks again takes the lock over.
-    locks: new RememberingLocks(stores.locks, systemTimer),
     ...openServices(config),
     policy: config.policy,
     clock,

@@ -20,6 +20,7 @@ import { DynamoSubscriptions } from '../adapters/dynamodb/subscriptions.ts';
 import { Transactor } from '../adapters/dynamodb/transaction.ts';
 import { createLockClient } from '../adapters/lock/lock-client.ts';
 import { DynamoLockWatch } from '../adapters/lock/lock-watch.ts';
+import { RememberingLocks } from '../adapters/lock/remembering-locks.ts';
 import { systemTimer } from '../adapters/system-timer.ts';
 import type * as sections from '../config/sections.ts';
 import type { Attendance } from '../ports/attendance.ts';
@@ -76,7 +77,7 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
   const reader = new BatchReader({ client, table, timer, random });
   const writer = new BatchWriter({ client, table, timer, random });
   const transactor = new Transactor({ client, locksTable: dynamodb.LOCKS_TABLE, timer, random });
-  const locks = createLockClient({
+  const plainLocks = createLockClient({
     client,
     table: dynamodb.LOCKS_TABLE,
     clock,
@@ -84,6 +85,8 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
     leaseMs: lock.LOCK_LEASE_MS,
     heartbeatMs: lock.LOCK_HEARTBEAT_MS,
   });
+  // Whoever comes by again, for whatever reason, takes over from a holder that died.
+  const locks = new RememberingLocks(plainLocks, timer);
   return {
     subscriptions: new DynamoSubscriptions({
       client,

@@ -1,10 +1,8 @@
 import type { KinesisClient, PutRecordsCommandInput, PutRecordsCommandOutput } from '@aws-sdk/client-kinesis';
 import { createKinesisClient } from '../../src/adapters/kinesis/client.ts';
 import { KinesisSource } from '../../src/adapters/kinesis/kinesis-source.ts';
-import { RememberingLocks } from '../../src/adapters/lock/remembering-locks.ts';
 import { createLogger } from '../../src/adapters/logging/logger.ts';
 import { createMetrics } from '../../src/adapters/metrics/prometheus.ts';
-import { systemTimer } from '../../src/adapters/system-timer.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import * as sections from '../../src/config/sections.ts';
 import type { ChangeEvent } from '../../src/domain/change-event.ts';
@@ -74,7 +72,7 @@ export async function feederBench(shards: number): Promise<FeederBench> {
       if (mishap !== undefined) injectMishaps(kinesis, mishap);
       const feeder = await openFeeder(config, {
         ...stores,
-        locks: new RememberingLocks(stores.locks, systemTimer),
+        locks: stores.locks,
         kinesis,
         times: SHORT_TIMES,
         log: createLogger({ role: 'test', level: 'silent' }),

@@ -4,7 +4,6 @@ import { QueueSet } from '../../queues/queue-set.ts';
 import { clockFrom } from '../../src/adapters/clock/clock-from.ts';
 import { createKinesisClient } from '../../src/adapters/kinesis/client.ts';
 import { KinesisSource } from '../../src/adapters/kinesis/kinesis-source.ts';
-import { RememberingLocks } from '../../src/adapters/lock/remembering-locks.ts';
 import { openMetricsServer } from '../../src/adapters/metrics/metrics-server.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
 import type { BridgeTimes } from '../../src/app/bridge/bridge.ts';
@@ -54,7 +53,7 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
     region: config.dynamodb.DYNAMO_REGION,
     endpoint: config.kinesis.AWS_ENDPOINT_URL_KINESIS,
   });
-  const locks = new RememberingLocks(stores.locks, systemTimer);
+  const { locks } = stores;
   // First: it refuses a table without a stream, and then nothing must be running yet.
   const feeder = config.bridges.FEEDER_ENABLED
     ? await openFeeder(config, { ...stores, locks, kinesis: client, times, log, metrics })

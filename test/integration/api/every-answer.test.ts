@@ -1,0 +1,481 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../../src/embedded/free-port.ts';
+import { formatInstant, plusDays } from '../../../src/domain/instant.ts';
+import { cents } from '../../../src/domain/money.ts';
+import type { Subscription, UserId } from '../../../src/domain/subscription.ts';
+import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
+import type { ApiClient, Reply } from '../../support/api.ts';
+import { api } from '../../support/api.ts';
+import type { Item } from '../../support/billing-store.ts';
+import type { DeclaredAnswer } from '../../support/declared-answers.ts';
+import { declaredAnswers, isProblemCode } from '../../support/declared-answers.ts';
+import type { InboxDesk } from '../../support/inbox-desk.ts';
+import { NOTHING, NOW, anEvent, inboxDesk, newUser } from '../../support/inbox-desk.ts';
+import type { MembershipApi } from '../../support/membership-api.ts';
+import { membershipApi } from '../../support/membership-api.ts';
+import { at } from '../../support/records.ts';
+
+/*
+ * Every answer that any route declares in the OpenAPI document is provoked here, on real parts. A route or an answer that
+ * is new has no case yet, and the count fails; so does a case for what no route declares any more.
+ */
+
+let on: MembershipApi;
+let inbox: InboxDesk;
+/** The same tables, as the API of somebody who bills nobody here. */
+let theirs: ApiClient;
+/** The same, in no hurry with forecasts. */
+let slow: ApiClient;
+/** Without its store. */
+let lost: ApiClient;
+let declared: readonly DeclaredAnswer[];
+let longForecast: Promise<Reply>;
+
+/** More than a slow forecast looks at in the time that it is waited for. */
+const MANY_MEMBERS = 30;
+
+beforeAll(async () => {
+  on = await membershipApi();
+  const { environment, here } = on.system;
+  inbox = inboxDesk(here.store.client, here.store.tables);
+  const nowhere = `http://127.0.0.1:${await freePort()}`;
+  [theirs, slow, lost] = await Promise.all([
+    api({ ...environment, OWNED_USERS: 'none' }),
+    api({ ...environment, FORECAST_RATE_PER_S: '1' }),
+    api({ ...environment, AWS_ENDPOINT_URL_DYNAMODB: nowhere }),
+    on.system.worker(),
+    on.system.members(MANY_MEMBERS),
+  ]);
+  const document = await on.call('GET', '/openapi.json', { as: null });
+  declared = declaredAnswers(document.body);
+  // It takes its twenty seconds while the others are asked.
+  longForecast = asking('POST /ops/forecast')({}, { body: { process: 'scheduled' }, through: slow });
+  longForecast.catch(() => undefined);
+});
+afterAll(async () => {
+  await Promise.all([theirs, slow, lost].map((each) => each.close()));
+  await on.close();
+});
+
+interface Sent {
+  readonly body?: unknown;
+  readonly query?: string;
+  readonly key?: string;
+  readonly through?: Pick<ApiClient, 'call'>;
+}
+
+type Places = Readonly<Record<string, string>>;
+
+/** Calls the operation that a case is about, and no other. */
+type Ask = (places?: Places, sent?: Sent) => Promise<Reply>;
+
+type Provoke = (ask: Ask) => Promise<Reply>;
+
+/** By what is answered: a status, or the code of a problem. */
+type Cases = Readonly<Record<string, Provoke>>;
+
+const asking =
+  (operation: string): Ask =>
+  (places = {}, { body, query = '', key, through = on } = {}) => {
+    const [method = '', path = ''] = operation.split(' ');
+    const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(places[name]!));
+    const headers = key === undefined ? {} : { 'idempotency-key': key };
+    return through.call(method, url + query, { body, headers });
+  };
+
+type Ids = Pick<Subscription, 'userId' | 'subscriptionId'>;
+
+const of = ({ userId, subscriptionId }: Ids): Places => ({
+  user_id: userId,
+  subscription_id: subscriptionId,
+});
+const NOBODY = of({
+  userId: 'nobody' as UserId,
+  subscriptionId: 'nothing' as Subscription['subscriptionId'],
+});
+
+type Fields = Partial<Subscription>;
+
+/** Settings are the bank's; with null nobody knows the user. */
+const member = async (fields: Fields = {}, settings: object | null = {}): Promise<StoredSubscription> =>
+  (await on.desk.member([fields], settings))[0]!;
+
+const inDays = (days: number) => plusDays(at('2026-11-16T06:00:00Z'), days);
+const DECLINING = { pinless: { mode: 'decline', code: '14' } };
+const LEAVING = { updatedEvent: 'PENDING_CANCELLATION' };
+const COMPLETED = { billing_status: { S: 'COMPLETED' } };
+
+async function rewritten(record: StoredSubscription, change: Item): Promise<StoredSubscription> {
+  const { store } = on.here;
+  const row = await store.billingRow(record.userId, formatInstant(record.billingDate));
+  await store.putBillingRow({ ...row, ...change });
+  return record;
+}
+
+const broken = async (): Promise<StoredSubscription> =>
+  rewritten(await member(), { billing_amount: { S: 'much' } });
+
+async function busy(): Promise<StoredSubscription> {
+  const record = await member();
+  await on.here.store.takeLock(record.userId);
+  return record;
+}
+
+async function frozen(record: StoredSubscription): Promise<StoredSubscription> {
+  const body = { target: `user:${record.userId}`, reason: 'a test' };
+  expect(await on.call('POST', '/ops/freezes', { body })).toMatchObject({ status: 201 });
+  return record;
+}
+
+/** Whatever is charged for this member meanwhile gets no answer. */
+async function unanswered<T>({ userId }: Ids, work: () => Promise<T>): Promise<T> {
+  const match = { user_id: userId };
+  await on.here.faults([{ id: 'lost', service: 'payments', fault: 'error-before', match }]);
+  const done = await work();
+  await on.calmDown();
+  return done;
+}
+
+/** Somebody was asked to pay, and nobody knows what became of it. */
+async function hanging(fields: Fields = {}): Promise<StoredSubscription> {
+  const record = await member({ billingDate: inDays(35), ...fields });
+  const verdict = await unanswered(record, () => on.here.collect('MANUAL_REPAYMENT', record));
+  expect(verdict).toMatchObject({ verdict: 'unknown' });
+  return record;
+}
+
+/** Tried by the first run, with whatever came of it. */
+async function tried(settings: object, verdict: string): Promise<StoredSubscription> {
+  const record = await on.here.member(settings);
+  expect(await on.here.collect('INITIAL', record)).toMatchObject({ verdict });
+  return on.here.row(record);
+}
+
+/** Callers try again for a month; what was asked for is remembered longer than the key. */
+async function keyExpires(key: string): Promise<void> {
+  const hash = createHash('sha256')
+    .update(JSON.stringify(['operator-name', key]))
+    .digest('hex');
+  const Key = { pk: { S: `IDEMPOTENCY#${hash}` }, sk: { S: 'IDEMPOTENCY' } };
+  const { client, tables } = on.here.store;
+  const { Attributes } = await client.send(
+    new DeleteItemCommand({ TableName: tables.pipeline, Key, ReturnValues: 'ALL_OLD' }),
+  );
+  expect(Attributes).toBeDefined();
+}
+
+/** What whoever changes anything about a member may meet, whatever is asked for. */
+const anyChange = (body: object): Cases => ({
+  'user-busy': async (ask) => ask(of(await busy()), { body }),
+  'not-owned': async (ask) => ask(of(await member()), { body, through: theirs }),
+  'malformed-record': async (ask) => ask(of(await broken()), { body }),
+});
+
+/** What whoever charges a card may meet, for a member in this state. */
+const anyCharge = (body: object, fields: Fields): Cases => ({
+  ...anyChange(body),
+  'not-found': async (ask) => ask(of(await member(fields, null)), { body }),
+  frozen: async (ask) => ask(of(await frozen(await member(fields))), { body }),
+  'user-not-eligible': async (ask) => ask(of(await member(fields, { status: 'BANNED' })), { body }),
+  'no-debit-card': async (ask) => ask(of(await member(fields, { has_debit_card: false })), { body }),
+  'payment-declined': async (ask) => ask(of(await member(fields, DECLINING)), { body }),
+});
+
+const ofAnybody = (fields: Fields): Cases => ({
+  200: async (ask) => ask(of(await member(fields))),
+  'not-found': (ask) => ask(NOBODY),
+  'malformed-record': async (ask) => ask(of(await broken())),
+});
+
+const signal = (type: string, { userId }: Ids, data: object) => ({
+  id: randomUUID(),
+  type,
+  source: 'bank-feed',
+  data: { user_id: userId, ...data },
+});
+
+const SIGNALS: Readonly<Record<string, Cases>> = {
+  'POST /events/income': {
+    202: async (ask) => {
+      const deposit = { amount: '1200.00', date: '2026-11-16' };
+      return ask({}, { body: signal('income_txn', await member({ billingStatus: 'ERROR' }), deposit) });
+    },
+  },
+  'POST /events/balance': {
+    202: async (ask) => {
+      const account = { account_id: 'account-1', is_primary: true };
+      return ask({}, { body: signal('new_account', await member({ billingStatus: 'ERROR' }), account) });
+    },
+  },
+};
+
+const PAY = 'POST /v1/{user_id}/subscriptions/{subscription_id}/pay';
+
+const PAYMENTS: Readonly<Record<string, Cases>> = {
+  [PAY]: {
+    200: async (ask) => ask(of(await member()), { query: '?wait=20' }),
+    202: async (ask) => ask(of(await member())),
+    'not-found': async (ask) => ask({ ...of(await member()), user_id: (await member()).userId }),
+    'not-payable': async (ask) => ask(of(await member({ billingStatus: 'WAIVED' }))),
+    'pending-cancellation': async (ask) => ask(of(await member(LEAVING))),
+    'attempt-open': async (ask) => ask(of(await hanging())),
+    frozen: async (ask) => ask(of(await frozen(await member()))),
+    'not-owned': async (ask) => ask(of(await member()), { through: theirs }),
+    'malformed-record': async (ask) => ask(of(await broken())),
+    'request-conflict': async (ask) => {
+      const key = randomUUID();
+      expect(await ask(of(await member()), { key })).toMatchObject({ status: 202 });
+      await keyExpires(key);
+      return ask(of(await member()), { key });
+    },
+  },
+  'GET /v1/{user_id}/requests/{job_id}': {
+    200: async (ask) => {
+      const record = await member();
+      const { body } = await asking(PAY)(of(record));
+      return ask({ ...of(record), ...(body as { job_id: string }) });
+    },
+    'not-found': (ask) => ask({ ...NOBODY, job_id: 'nothing' }),
+  },
+};
+
+const RECORDS: Readonly<Record<string, Cases>> = {
+  'GET /v1/{user_id}/subscriptions': { 200: async (ask) => ask(of(await member())) },
+  'GET /v1/{user_id}/subscriptions/current': ofAnybody({ billingStatus: 'ERROR' }),
+  'GET /v1/{user_id}/subscriptions/{subscription_id}': ofAnybody({}),
+  'GET /v1/{user_id}/subscriptions/{subscription_id}/history': ofAnybody({}),
+  'GET /v1/{user_id}/subscriptions/{subscription_id}/explain': {
+    200: async (ask) => ask(of(await tried(DECLINING, 'declined'))),
+    'not-found': (ask) => ask(NOBODY),
+  },
+  'GET /v1/{user_id}/billing-details': {
+    ...ofAnybody({}),
+    200: async (ask) => ask(of(await tried({}, 'collected'))),
+  },
+  'GET /v1/{user_id}/active-term': ofAnybody({ billingStatus: 'CANCELLED' }),
+};
+
+const PAUSE = { billing_status: 'PAUSED' };
+const UNSOLD = { tier: 'Gold', version: 'v1' };
+const BASE = { tier: 'Base', version: 'v0' };
+const ON_PLUS = { billingAmount: cents(999), receiptTierName: 'Plus:v1' };
+
+const CHANGES: Readonly<Record<string, Cases>> = {
+  'PATCH /v1/{user_id}/subscriptions/{subscription_id}': {
+    ...anyChange(PAUSE),
+    200: async (ask) => ask(of(await member()), { body: PAUSE }),
+    'not-found': async (ask) => ask({ ...of(await member()), subscription_id: 'nothing' }, { body: PAUSE }),
+    'attempt-open': async (ask) => ask(of(await hanging()), { body: PAUSE }),
+    'illegal-transition': async (ask) => ask(of(await member({ billingStatus: 'STALE' })), { body: PAUSE }),
+    'period-taken': async (ask) => {
+      const [first] = await on.desk.member([{}, { billingDate: inDays(30) }]);
+      return ask(of(first!), { body: { billing_date: '2026-12-16' } });
+    },
+    'unpriced-tier': async (ask) =>
+      ask(of(await member({ term: 'YEARLY', receiptTierName: 'Gold:v1' })), { body: PAUSE }),
+  },
+  'POST /v1/{user_id}/subscriptions/{subscription_id}/waive': {
+    ...anyChange({}),
+    200: async (ask) => ask(of(await member()), { body: { reason: 'goodwill' } }),
+    'not-found': async (ask) => ask({ ...of(await member()), subscription_id: 'nothing' }),
+    'attempt-open': async (ask) => ask(of(await hanging())),
+    'illegal-transition': async (ask) => ask(of(await member({ billingStatus: 'REFUNDED' }))),
+  },
+  'POST /v1/{user_id}/ban': {
+    200: async (ask) => ask(of(await member()), { body: { reason: 'fraud' } }),
+    'not-found': (ask) => ask(NOBODY, { body: { reason: 'fraud' } }),
+  },
+  'PUT /v1/{user_id}/subscriptions/activate': {
+    ...anyChange({}),
+    200: async (ask) => ask({ user_id: (await on.user()).userId }),
+    'not-found': (ask) => ask(NOBODY),
+    'unpriced-tier': async (ask) => ask({ user_id: (await on.user()).userId }, { body: UNSOLD }),
+    'user-not-eligible': async (ask) => ask({ user_id: (await on.user({ status: 'BANNED' })).userId }),
+    'membership-ended': async (ask) => ask(of(await member({ billingStatus: 'CANCELLED' }))),
+  },
+  'POST /v1/{user_id}/subscriptions/downgrade': {
+    ...anyChange(BASE),
+    200: async (ask) => ask(of(await member(ON_PLUS)), { body: BASE }),
+    'unpriced-tier': async (ask) => ask(of(await member(ON_PLUS)), { body: UNSOLD }),
+    'no-upcoming-period': async (ask) => ask(of(await member({ billingStatus: 'PAUSED' })), { body: BASE }),
+    'pending-cancellation': async (ask) => ask(of(await member({ ...ON_PLUS, ...LEAVING })), { body: BASE }),
+    'not-a-downgrade': async (ask) => ask(of(await member()), { body: BASE }),
+    'attempt-open': async (ask) => ask(of(await hanging(ON_PLUS)), { body: BASE }),
+  },
+};
+
+/** A membership that ended in October, and one whose next period is 35 days off. */
+const FORMER: Fields = { billingStatus: 'CANCELLED', billingDate: at('2026-10-16T06:00:00Z') };
+const UPCOMING: Fields = { billingDate: inDays(35) };
+/** What the rest of those 35 days costs. */
+const PLUS = { tier: 'Plus', version: 'v1', amount: '5.83' };
+
+const CHARGES: Readonly<Record<string, Cases>> = {
+  'POST /v1/{user_id}/subscriptions/reactivate': {
+    ...anyCharge({}, FORMER),
+    201: async (ask) => ask(of(await member(FORMER))),
+    202: async (ask) => {
+      const former = await member(FORMER);
+      return unanswered(former, () => ask(of(former)));
+    },
+    'unpriced-tier': async (ask) => ask(of(await member({ ...FORMER, receiptTierName: 'Gold:v1' }))),
+    'already-active': async (ask) => ask(of(await member())),
+    'membership-ended': async (ask) => ask({ user_id: (await on.user()).userId }),
+  },
+  'POST /v1/{user_id}/subscriptions/upgrade': {
+    ...anyCharge(PLUS, UPCOMING),
+    200: async (ask) => ask(of(await member(UPCOMING)), { body: PLUS }),
+    202: async (ask) => {
+      const upcoming = await member(UPCOMING);
+      return unanswered(upcoming, () => ask(of(upcoming), { body: PLUS }));
+    },
+    'unpriced-tier': async (ask) => ask(of(await member({ ...UPCOMING, term: 'YEARLY' })), { body: PLUS }),
+    'no-upcoming-period': async (ask) => ask(of(await member({ billingStatus: 'PAUSED' })), { body: PLUS }),
+    'pending-cancellation': async (ask) => ask(of(await member({ ...UPCOMING, ...LEAVING })), { body: PLUS }),
+    'not-an-upgrade': async (ask) => ask(of(await member(UPCOMING)), { body: { ...PLUS, ...BASE } }),
+    'attempt-open': async (ask) => ask(of(await hanging()), { body: PLUS }),
+    'too-far-ahead': async (ask) => ask(of(await member({ billingDate: inDays(66) })), { body: PLUS }),
+    'amount-mismatch': async (ask) => ask(of(await member(UPCOMING)), { body: { ...PLUS, amount: '5.82' } }),
+    'upgrade-undone': async (ask) => {
+      const upcoming = await member(UPCOMING);
+      on.meanwhile('charged', upcoming, () => on.desk.happens(upcoming.userId, 'CLOSEACCOUNT'));
+      return ask(of(upcoming), { body: PLUS });
+    },
+  },
+  'POST /v1/{user_id}/subscriptions/{subscription_id}/refund': {
+    ...anyChange({}),
+    202: async (ask) => ask(of(await tried({}, 'collected')), { body: { reason: 'sorry' } }),
+    'not-found': async (ask) => ask({ ...of(await member()), subscription_id: 'nothing' }),
+    'not-refundable': async (ask) => ask(of(await member())),
+    // The service beside ours has written that the record is paid, and our own charge has no answer yet.
+    'attempt-open': async (ask) =>
+      ask(of(await rewritten(await hanging(), { ...COMPLETED, transaction_id: { S: 'theirs' } }))),
+    frozen: async (ask) => ask(of(await frozen(await tried({}, 'collected')))),
+    // The row says that it was paid; the bank knows better, and gives nothing back.
+    'refund-declined': async (ask) => ask(of(await rewritten(await tried(DECLINING, 'declined'), COMPLETED))),
+  },
+};
+
+/** Finds nothing to do: what is due here belongs to the other cases. */
+const IDLE_RUN = { process: 'stale', as_of: '2026-11-16T07:00:00Z' };
+const IDLE_RUN_ID = { run_id: 'stale-20261116T070000Z' };
+const NO_RUN_ID = { run_id: 'retry-20200101T000000Z' };
+
+const afterRun: Provoke = async (ask) => {
+  expect(await asking('POST /ops/runs')({}, { body: IDLE_RUN })).toMatchObject({ status: 202 });
+  return ask(IDLE_RUN_ID);
+};
+
+const ofRun: Cases = { 200: afterRun, 'not-found': (ask) => ask(NO_RUN_ID) };
+
+/** An event in quarantine that could be read. */
+async function quarantined(): Promise<{ readonly user: UserId; readonly places: Places }> {
+  const user = newUser();
+  const event = anEvent(user, 1);
+  await inbox.inbox.store([event]);
+  await inbox.inbox.quarantine(event, 'broken', NOW);
+  return { user, places: { quarantine_id: `users.${user}.1` } };
+}
+
+/** The same of a record that was kept as it came. */
+async function quarantinedRaw(user: UserId, text: string): Promise<Places> {
+  const position = { stream: 'users', shardId: user, sequence: '1', userId: user } as const;
+  await inbox.inbox.quarantineRaw(position, Buffer.from(text), 'broken', NOW);
+  return { quarantine_id: `users.${user}.1` };
+}
+
+async function applied(user: UserId, identity: string): Promise<void> {
+  const later = anEvent(user, 2, { identity });
+  await inbox.inbox.store([later]);
+  await inbox.inbox.saveApplied(later, NOTHING, NOW);
+}
+
+const OPERATIONS: Readonly<Record<string, Cases>> = {
+  'POST /ops/runs': { 202: (ask) => ask({}, { body: IDLE_RUN }) },
+  'GET /ops/runs': { 200: afterRun },
+  'GET /ops/runs/{run_id}': ofRun,
+  'GET /ops/runs/{run_id}/verdicts': ofRun,
+  'POST /ops/batch': {
+    202: async (ask) => {
+      const { subscriptionId } = await member({ billingStatus: 'ERROR' });
+      return ask({}, { body: { subscription_ids: [subscriptionId, 'nothing'] } });
+    },
+  },
+  'GET /ops/freezes': {
+    200: async (ask) => {
+      await frozen(await member());
+      return ask();
+    },
+  },
+  'POST /ops/freezes': { 201: (ask) => ask({}, { body: { target: 'user:nobody', reason: 'a test' } }) },
+  'DELETE /ops/freezes/{target}': {
+    200: async (ask) => ask({ target: `user:${(await frozen(await member())).userId}` }),
+    'not-found': async (ask) => ask({ target: `user:${(await member()).userId}` }),
+  },
+  'GET /ops/quarantine': {
+    200: async (ask) => {
+      await quarantined();
+      return ask();
+    },
+  },
+  'POST /ops/quarantine/{quarantine_id}/replay': {
+    200: async (ask) => ask((await quarantined()).places),
+    'not-found': (ask) => ask({ quarantine_id: 'nothing' }),
+    'user-busy': async (ask) => {
+      const { user, places } = await quarantined();
+      await on.here.store.takeLock(user);
+      return ask(places);
+    },
+    overtaken: async (ask) => {
+      const { user, places } = await quarantined();
+      await applied(user, randomUUID());
+      return ask(places);
+    },
+    unreadable: async (ask) => ask(await quarantinedRaw(newUser(), 'no event')),
+    'dealt-with': async (ask) => {
+      const [user, id] = [newUser(), randomUUID()];
+      const event = { id, type: 'CANCEL', source: 'users', data: { user_id: user } };
+      const places = await quarantinedRaw(user, JSON.stringify(event));
+      await applied(user, id);
+      return ask(places, { body: { force: true } });
+    },
+  },
+  'POST /ops/quarantine/{quarantine_id}/drop': {
+    200: async (ask) => ask((await quarantined()).places, { body: { reason: 'the member agreed' } }),
+    'not-found': (ask) => ask({ quarantine_id: 'nothing' }, { body: { reason: 'the member agreed' } }),
+  },
+  'GET /health/live': { 200: (ask) => ask() },
+  'GET /health/ready': { 200: (ask) => ask(), 503: (ask) => ask({}, { through: lost }) },
+  'GET /metrics': { 200: (ask) => ask() },
+  'POST /ops/forecast': {
+    200: (ask) => ask({}, { body: { process: 'retry' } }),
+    202: () => longForecast,
+  },
+};
+
+const CASES = { ...SIGNALS, ...PAYMENTS, ...RECORDS, ...CHANGES, ...CHARGES, ...OPERATIONS };
+
+const pairOf = ({ operation, answer }: Pick<DeclaredAnswer, 'operation' | 'answer'>): string =>
+  `${operation} → ${answer}`;
+
+it('every answer that is declared is provoked, and nothing else', () => {
+  const provoked = Object.entries(CASES).flatMap(([operation, cases]) =>
+    Object.keys(cases).map((answer) => pairOf({ operation, answer })),
+  );
+  expect(provoked.toSorted()).toEqual(declared.map(pairOf).toSorted());
+});
+
+describe.each(Object.entries(CASES))('%s', (operation, cases) => {
+  it.each(Object.entries(cases))('answers %s', async (answer, provoke) => {
+    const reply = await provoke(asking(operation));
+    const promised = declared.find((each) => pairOf(each) === pairOf({ operation, answer }))!;
+    expect(reply, JSON.stringify(reply.body)).toMatchObject({
+      status: promised.status,
+      ...(isProblemCode(answer) ? { body: { code: answer, status: promised.status } } : {}),
+    });
+    expect(reply.headers.get('content-type')).toContain(promised.contentType);
+    expect(promised.misfit(reply)).toBe('');
+  });
+});
