@@ -1,9 +1,13 @@
 import { z } from 'zod';
+import { ACH_OVERRIDES } from '../domain/floats/ach-route.ts';
+import type { FloatPolicy } from '../domain/floats/policy.ts';
+import { DEFAULT_FLOAT_POLICY } from '../domain/floats/policy.ts';
 import type { CollectionPolicy } from '../domain/policy.ts';
 import type { Instant } from '../domain/instant.ts';
 import { parseInstant } from '../domain/instant.ts';
 import { DEFAULT_POLICY } from '../domain/policy.ts';
-import { parseMoney } from '../domain/money.ts';
+import type { Cents } from '../domain/money.ts';
+import { formatMoney, parseMoney } from '../domain/money.ts';
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { TERMS } from '../domain/subscription.ts';
 import type { Tiers } from '../domain/tiers.ts';
@@ -34,6 +38,8 @@ const amount = z
     if (value === null) context.addIssue('an amount such as 0.50');
     return value ?? z.NEVER;
   });
+/** Cents inside, dollars outside: the default as well. */
+const amountOr = (byDefault: Cents) => amount.prefault(formatMoney(byDefault));
 
 const UNIT_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
 
@@ -294,15 +300,20 @@ export const dashboard = z
   })
   .refine(secretInProd, CHANGE_ME);
 
+/** The bank's rules for an entry that came back hold for every product. */
+const policyOfAch = {
+  ACH_REPRESENT_MAX: wholeNumber(0, 2).default(DEFAULT_POLICY.achRepresentMax),
+  ACH_REPRESENT_MIN_BANKING_DAYS: wholeNumber(1, 60).default(DEFAULT_POLICY.achRepresentMinBankingDays),
+};
+
 /** The rules' numbers. Their reasons stand in src/domain/policy.ts. */
 export const policy = z
   .object({
     OLD_SUBSCRIPTION_DAYS: wholeNumber(1, 3_650).default(DEFAULT_POLICY.oldSubscriptionDays),
-    BALANCE_BUFFER: amount.default(DEFAULT_POLICY.balanceBuffer),
+    BALANCE_BUFFER: amountOr(DEFAULT_POLICY.balanceBuffer),
     RETRY_MAX_ATTEMPTS: wholeNumber(1, 1_000).default(DEFAULT_POLICY.retryMaxAttempts),
     WEBHOOK_MAX_PER_DAY: wholeNumber(0, 100).default(DEFAULT_POLICY.webhookMaxPerDay),
-    ACH_REPRESENT_MAX: wholeNumber(0, 2).default(DEFAULT_POLICY.achRepresentMax),
-    ACH_REPRESENT_MIN_BANKING_DAYS: wholeNumber(1, 60).default(DEFAULT_POLICY.achRepresentMinBankingDays),
+    ...policyOfAch,
   })
   .transform((value): CollectionPolicy => ({
     oldSubscriptionDays: value.OLD_SUBSCRIPTION_DAYS,
@@ -312,6 +323,34 @@ export const policy = z
     achRepresentMax: value.ACH_REPRESENT_MAX,
     achRepresentWindowDays: DEFAULT_POLICY.achRepresentWindowDays,
     achRepresentMinBankingDays: value.ACH_REPRESENT_MIN_BANKING_DAYS,
+  }));
+
+/** The numbers of the rules for floats. Their reasons stand in src/domain/floats/policy.ts. */
+export const floats = z
+  .object({
+    FLOAT_MAX_FAILED_ACH: wholeNumber(1, 100).default(DEFAULT_FLOAT_POLICY.maxFailedAch),
+    FLOAT_WEBHOOKS_PER_DAY: wholeNumber(0, 100).default(DEFAULT_FLOAT_POLICY.webhookPerDay),
+    FLOAT_MAX_DAYS_PAST_DUE: wholeNumber(1, 3_650).default(DEFAULT_FLOAT_POLICY.maxDaysPastDue),
+    FLOAT_RETRY_BUFFER: amountOr(DEFAULT_FLOAT_POLICY.retryBuffer),
+    FLOAT_WEBHOOK_MIN_BALANCE: amountOr(DEFAULT_FLOAT_POLICY.webhookMinBalance),
+    FLOAT_TWO_FAILURES_GATE: z.enum(['true', 'false']).default('false'),
+    FLOAT_ACH_OVERRIDE: z.enum(ACH_OVERRIDES).default('off'),
+    ACH_REPRESENT_MAX: policyOfAch.ACH_REPRESENT_MAX,
+    ACH_REPRESENT_MIN_BANKING_DAYS: policyOfAch.ACH_REPRESENT_MIN_BANKING_DAYS,
+  })
+  .transform(({ FLOAT_ACH_OVERRIDE: achOverride, ...value }) => ({
+    achOverride,
+    floatPolicy: {
+      maxFailedAch: value.FLOAT_MAX_FAILED_ACH,
+      webhookPerDay: value.FLOAT_WEBHOOKS_PER_DAY,
+      maxDaysPastDue: value.FLOAT_MAX_DAYS_PAST_DUE,
+      retryBuffer: value.FLOAT_RETRY_BUFFER,
+      webhookMinBalance: value.FLOAT_WEBHOOK_MIN_BALANCE,
+      twoFailuresGate: value.FLOAT_TWO_FAILURES_GATE === 'true',
+      achRepresentMax: value.ACH_REPRESENT_MAX,
+      achRepresentWindowDays: DEFAULT_FLOAT_POLICY.achRepresentWindowDays,
+      achRepresentMinBankingDays: value.ACH_REPRESENT_MIN_BANKING_DAYS,
+    } satisfies FloatPolicy,
   }));
 
 const TIERS = '{"Base":{"v0":{"MONTHLY":"4.99","YEARLY":"39.99"}},"Plus":{"v1":{"MONTHLY":"9.99"}}}';

@@ -5,7 +5,9 @@ import { DynamoBans } from '../adapters/dynamodb/bans.ts';
 import { BatchReader } from '../adapters/dynamodb/batch-reader.ts';
 import { BatchWriter } from '../adapters/dynamodb/batch-writer.ts';
 import { DynamoCheckpoints } from '../adapters/dynamodb/checkpoints.ts';
+import { DynamoBypasses } from '../adapters/dynamodb/bypasses.ts';
 import { createDynamoClient } from '../adapters/dynamodb/client.ts';
+import { DynamoFloats } from '../adapters/dynamodb/floats.ts';
 import { DynamoFreezes } from '../adapters/dynamodb/freezes.ts';
 import { DynamoHistory } from '../adapters/dynamodb/history.ts';
 import { DynamoIdempotencyKeys } from '../adapters/dynamodb/idempotency-keys.ts';
@@ -27,6 +29,7 @@ import type { Attendance } from '../ports/attendance.ts';
 import type { BanLog } from '../ports/bans.ts';
 import type { Checkpoints } from '../ports/checkpoints.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Bypasses, CollectionHistory, FloatsRepository } from '../ports/floats.ts';
 import type { FreezeStore } from '../ports/freezes.ts';
 import type { IdempotencyKeys } from '../ports/idempotency.ts';
 import type { Inbox, Quarantine } from '../ports/inbox.ts';
@@ -60,6 +63,9 @@ export interface Stores {
   readonly attendance: Attendance;
   readonly notices: Notices;
   readonly bans: BanLog;
+  readonly floats: FloatsRepository;
+  readonly collectionHistory: CollectionHistory;
+  readonly bypasses: Bypasses;
   readonly locks: LockClient;
   readonly lockWatch: LockWatch;
   /** Releases the locks that are held. */
@@ -84,6 +90,14 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
     timer,
     leaseMs: lock.LOCK_LEASE_MS,
     heartbeatMs: lock.LOCK_HEARTBEAT_MS,
+  });
+  const floats = new DynamoFloats({
+    client,
+    transactor,
+    floatsTable: dynamodb.DYNAMO_TABLE,
+    collectionHistoryTable: dynamodb.COLLECTION_HISTORY_TABLE,
+    pageSize: dynamodb.PAGE_SIZE,
+    ids: randomUUID,
   });
   // Whoever comes by again, for whatever reason, takes over from a holder that died.
   const locks = new RememberingLocks(plainLocks, timer);
@@ -114,6 +128,9 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
     attendance: new DynamoAttendance({ client, table }),
     notices: new DynamoNotices({ client, table }),
     bans: new DynamoBans({ client, table }),
+    floats,
+    collectionHistory: floats,
+    bypasses: new DynamoBypasses({ client, table: dynamodb.BYPASS_TABLE }),
     locks,
     lockWatch: new DynamoLockWatch({ client, table: dynamodb.LOCKS_TABLE }),
     async close() {

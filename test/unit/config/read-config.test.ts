@@ -222,8 +222,6 @@ describe('docs/configuration.md', () => {
         found.set(name, value === undefined ? (required.has(name) ? 'required' : 'off') : String(value));
       }
     }
-    // Amounts are cents inside and dollars outside.
-    found.set('BALANCE_BUFFER', '0.00');
     // Named after another variable.
     found.set('DYNAMO_TABLE', '{ENVIRONMENT}-float-service');
     expect(found.size).toBeGreaterThan(25);
