@@ -17,6 +17,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { FLOATS_BY_STATUS, FLOATS_BY_USER } from './floats.ts';
 import { DUE_LIST_INDEX, TRIGGER_INDEX } from './pipeline-items.ts';
+import { PAYMENTS_BY_DAY, REMINDERS_BY_DAY } from './recurring.ts';
 import { DUE_INDEX, ID_INDEX, STATUS_INDEX } from './subscriptions.ts';
 
 export interface TableNames {
@@ -27,11 +28,14 @@ export interface TableNames {
   readonly floats: string;
   readonly collectionHistory: string;
   readonly bypass: string;
+  readonly recurring: string;
 }
 
 interface IndexDefinition {
   readonly name: string;
   readonly key: readonly [partition: string, sort?: string];
+  /** What is in it beside the keys; everything where nothing is said. */
+  readonly holds?: readonly string[];
   /** Made on a new table; on an existing one only when an operator asks, because filling it costs capacity. */
   readonly added?: true;
 }
@@ -84,6 +88,23 @@ export const tableDefinitions = (names: TableNames): readonly TableDefinition[] 
   },
   { name: names.collectionHistory, key: ['loan_id', 'run_time'], sortsByNumber: true, indexes: [] },
   { name: names.bypass, key: ['user_id'], indexes: [] },
+  {
+    name: names.recurring,
+    key: ['PK', 'SK'],
+    indexes: [
+      {
+        name: REMINDERS_BY_DAY,
+        key: ['NextReminderDate', 'LastReminderDate'],
+        holds: ['SKU', 'Email', 'NextPaymentDate'],
+      },
+      {
+        name: PAYMENTS_BY_DAY,
+        key: ['NextPaymentDate', 'LastPaymentDate'],
+        holds: ['Email', 'PaymentDay', 'PaymentAmount', 'SKU', 'PaymentDetails'],
+      },
+    ],
+    ttl: 'TTL',
+  },
 ];
 
 /** One finding about a table: what was done, what is there, or what is wrong and how to mend it. */
@@ -195,10 +216,13 @@ function createInput(definition: TableDefinition): CreateTableCommandInput {
 
 const STREAM = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } as const;
 
-const indexInput = ({ name, key }: IndexDefinition): GlobalSecondaryIndex => ({
+const indexInput = ({ name, key, holds }: IndexDefinition): GlobalSecondaryIndex => ({
   IndexName: name,
   KeySchema: keySchema(key),
-  Projection: { ProjectionType: 'ALL' },
+  Projection:
+    holds === undefined
+      ? { ProjectionType: 'ALL' }
+      : { ProjectionType: 'INCLUDE', NonKeyAttributes: [...holds] },
 });
 
 const keySchema = ([partition, sort]: TableDefinition['key']): KeySchemaElement[] => [

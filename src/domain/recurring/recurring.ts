@@ -64,3 +64,13 @@ export interface Receipt {
 export type NewReceipt = Omit<Receipt, 'number'>;
 
 export const isCharged = (status: RecurringStatus): boolean => status === 'ACTIVE' || status === 'PAST_DUE';
+
+/**
+ * Whether the account has been told of this period's payment. Rows that somebody else wrote name the reminder of the
+ * period after it by then.
+ */
+export const isReminded = ({
+  nextReminderDate,
+  nextPaymentDate,
+}: Pick<RecurringSubscription, 'nextReminderDate' | 'nextPaymentDate'>): boolean =>
+  nextReminderDate === null || (nextPaymentDate !== null && nextReminderDate > nextPaymentDate);
