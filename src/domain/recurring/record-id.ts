@@ -1,3 +1,4 @@
+import type { CalendarDate } from '../calendar-date.ts';
 import type { SubscriptionId, UserId } from '../subscription.ts';
 import type { AccountId, RecurringId, RecurringSubscription } from './recurring.ts';
 
@@ -13,6 +14,10 @@ export const recurringRecordId = ({
   recurringId,
 }: Pick<RecurringSubscription, 'accountId' | 'recurringId'>): SubscriptionId =>
   `${PREFIX}${accountId}.${recurringId}` as SubscriptionId;
+
+/** By what name the processor knows a payment: each period has one of its own, so that its ledger tells them apart. */
+export const paymentReference = (recordId: SubscriptionId, period: CalendarDate): string =>
+  `${recordId.slice(PREFIX.length)}.${period}`;
 
 /** Whose card is charged and whom the services know. */
 export const payerOf = (accountId: AccountId): UserId => accountId as string as UserId;
