@@ -9,6 +9,7 @@ import { runId } from '../domain/runs.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import type { MalformedRowError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { FloatsRepository } from '../ports/floats.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
 import type { Forecast, RecordRef, Run, RunPosition, RunStore } from '../ports/runs.ts';
 import type { PageKey, SubscriptionsRepository } from '../ports/subscriptions.ts';
@@ -19,6 +20,7 @@ import { reportOf } from './run-report.ts';
 export interface RunDependencies {
   readonly runs: RunStore;
   readonly subscriptions: SubscriptionsRepository;
+  readonly floats: Pick<FloatsRepository, 'due'>;
   readonly pipeline: Pick<PipelineStore, 'saveVerdict'>;
   readonly policy: CollectionPolicy;
   readonly clock: Clock;
