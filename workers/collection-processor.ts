@@ -2,7 +2,7 @@ import { UnrecoverableError } from 'bullmq';
 import type { CollectionJob } from '../queues/jobs.ts';
 import { collectionJob } from '../queues/jobs.ts';
 import { collectRecord, consideredAs } from '../src/app/collect-record.ts';
-import { provisionalVerdict } from '../src/app/provisional-verdict.ts';
+import { verdictOf } from '../src/app/verdict-of.ts';
 import type { CollectingProcess } from '../src/domain/runs.ts';
 import { isCollecting, parseRunId } from '../src/domain/runs.ts';
 import type { Verdict } from '../src/domain/verdict.ts';
@@ -56,7 +56,11 @@ async function leaveProvisional(
   verdict: 'locked' | 'failed',
   reason: string,
 ): Promise<Verdict> {
-  const left = provisionalVerdict(data, data.runId, { verdict, reason }, context.collect.clock.now());
+  const left = verdictOf(
+    { ...data, triggerId: data.runId, at: context.collect.clock.now() },
+    verdict,
+    reason,
+  );
   await context.collect.pipeline.saveVerdict(left);
   return counted(context, processOf(data), left);
 }

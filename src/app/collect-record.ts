@@ -4,9 +4,10 @@ import type { Stage } from '../domain/floats/float.ts';
 import type { Path } from '../domain/paths.ts';
 import type { CollectingProcess } from '../domain/runs.ts';
 import { PATH_OF_RUN } from '../domain/runs.ts';
-import type { CollectRequest, CollectResult } from './collect-subscription.ts';
+import type { CollectRequest } from './collect-subscription.ts';
 import { collectSubscription } from './collect-subscription.ts';
 import type { CollectDependencies } from './collection-case.ts';
+import type { CollectResult } from './consider.ts';
 import { collectFloat } from './floats/collect-float.ts';
 import type { FloatDependencies } from './floats/float-case.ts';
 
