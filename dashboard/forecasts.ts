@@ -1,5 +1,5 @@
 import type { ForecastDesk } from '../src/app/forecast-desk.ts';
-import type { ForecastProgress } from '../src/app/forecast-run.ts';
+import type { ForecastProgress } from '../src/app/forecast-sum.ts';
 import type { Instant } from '../src/domain/instant.ts';
 import { plusDays } from '../src/domain/instant.ts';
 import type { CollectingProcess } from '../src/domain/runs.ts';

@@ -14,6 +14,7 @@ import type { Log } from '../src/ports/log.ts';
 import type { Metrics } from '../src/ports/metrics.ts';
 import { dynamodbAnswers, redisAnswers, watchHealth } from '../src/wiring/health.ts';
 import type { RunningRole } from '../src/wiring/role.ts';
+import { floatRules } from '../src/wiring/float-rules.ts';
 import { openServices } from '../src/wiring/services.ts';
 import { openStores } from '../src/wiring/stores.ts';
 import { createDashboard } from './app.ts';
@@ -53,6 +54,7 @@ const configFrom = (environment: Environment) =>
     policy: sections.policy,
     forecast: sections.forecast,
     tiers: sections.tiers,
+    floats: sections.floats,
     rate: sections.workers.pick({ PROCESSOR_RATE_PER_S: true }),
   });
 
@@ -77,6 +79,7 @@ export async function startDashboard(
   const desk = new ForecastDesk({
     ...stores,
     ...openServices(config),
+    ...floatRules(config.floats),
     policy: config.policy,
     owned,
     clock,

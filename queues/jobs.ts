@@ -60,6 +60,18 @@ export const QUEUE_OF_STREAM: Record<EventStream, QueueName> = {
   payments: 'ach-events',
 };
 
+/** Where the pages of a run's records are read. */
+export const PAGES_OF_RUN: Record<RunProcess, QueueName> = {
+  scheduled: 'collection-pages',
+  retry: 'collection-pages',
+  pause: 'collection-pages',
+  stale: 'collection-pages',
+  notify: 'collection-pages',
+  'float-tomorrow': 'float-pages',
+  'float-today': 'float-pages',
+  'float-retry': 'float-pages',
+};
+
 /** Where a run's records go. What is written off is read from the same index as what is tried again. */
 export const QUEUE_OF_RUN: Record<RunProcess, QueueName> = {
   scheduled: 'collections-scheduled',
@@ -67,6 +79,9 @@ export const QUEUE_OF_RUN: Record<RunProcess, QueueName> = {
   pause: 'collections-pause',
   stale: 'collections-retry',
   notify: 'notifications',
+  'float-tomorrow': 'float-collections',
+  'float-today': 'float-collections',
+  'float-retry': 'float-collections',
 };
 
 export const QUEUE_OF_REQUEST: Record<RequestPath, QueueName> = {

@@ -29,6 +29,8 @@ export const JOB_OPTIONS: Record<QueueName, DefaultJobOptions> = {
   'collections-webhook-balance': KEPT_WHEN_FAILED,
   'collections-batch': KEPT_WHEN_FAILED,
   'manual-repayments': KEPT_WHEN_FAILED,
+  'float-pages': KEPT_WHEN_FAILED,
+  'float-collections': KEPT_WHEN_FAILED,
   'membership-events': KEPT_WHEN_FAILED,
   'ach-events': KEPT_WHEN_FAILED,
   notifications: KEPT_WHEN_FAILED,

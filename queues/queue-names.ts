@@ -10,6 +10,7 @@ export const QUEUE_GROUPS = {
     'collections-batch',
     'manual-repayments',
   ],
+  floats: ['float-pages', 'float-collections'],
   events: ['membership-events', 'ach-events'],
   upkeep: ['notifications', 'janitor'],
 } as const;

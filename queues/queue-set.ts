@@ -1,7 +1,7 @@
 import type { Job } from 'bullmq';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { COLLECTING_PROCESSES } from '../src/domain/runs.ts';
+import { COLLECTING_PROCESSES, processOf } from '../src/domain/runs.ts';
 import type { InboxEvent } from '../src/ports/inbox.ts';
 import { EVENT_STREAMS } from '../src/ports/inbox.ts';
 import type { CollectionRequest } from '../src/ports/requests.ts';
@@ -9,6 +9,7 @@ import type { RecordRef, Run } from '../src/ports/runs.ts';
 import { KEY_PREFIX } from './connection.ts';
 import type { CollectionJob, EventJob, PageJob, RequestJob } from './jobs.ts';
 import {
+  PAGES_OF_RUN,
   QUEUE_OF_REQUEST,
   QUEUE_OF_RUN,
   QUEUE_OF_STREAM,
@@ -26,10 +27,10 @@ export interface JobCount {
   readonly count: number;
 }
 
-const COLLECTING_QUEUES: readonly QueueName[] = [
+const COLLECTING_QUEUES: ReadonlySet<QueueName> = new Set([
   ...COLLECTING_PROCESSES.map((process) => QUEUE_OF_RUN[process]),
   ...Object.values(QUEUE_OF_REQUEST),
-];
+]);
 
 /** Redis takes them one after the other; more at once would only hold other clients up. */
 const JOBS_AT_ONCE = 500;
@@ -66,14 +67,18 @@ export class QueueSet {
 
   async addPage({ runId, pass, page }: PageJob): Promise<void> {
     const job = { runId, pass, page };
-    await this.get('collection-pages').add('page', job, { jobId: pageJobId(job) });
+    await this.pagesOf(job).add('page', job, { jobId: pageJobId(job) });
   }
 
   /** Sees to it that somebody takes this page: the job is there, comes back from among the failed, or is added. */
   async ensurePage(job: PageJob): Promise<void> {
-    const found = await this.get('collection-pages').getJob(pageJobId(job));
+    const found = await this.pagesOf(job).getJob(pageJobId(job));
     if (found !== undefined && (await found.isFailed())) await found.retry();
     else await this.addPage(job);
+  }
+
+  private pagesOf({ runId }: Pick<PageJob, 'runId'>): Queue {
+    return this.get(PAGES_OF_RUN[processOf(runId)]);
   }
 
   async addRecords(run: Run, records: readonly RecordRef[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { RUN_PROCESSES } from '../src/domain/runs.ts';
 import { cronOf } from '../src/domain/schedule.ts';
+import { PAGES_OF_RUN } from './jobs.ts';
 import type { QueueSet } from './queue-set.ts';
 
 /** How often the janitor looks whether there is anything to ask about. */
@@ -10,10 +11,11 @@ const JANITOR_CRON = '* * * * *';
  * follows from the clock, so that a tick that fires twice starts one run, and one that never fires is made up for.
  */
 export async function upsertSchedules(queues: QueueSet): Promise<void> {
-  const pages = queues.get('collection-pages');
   for (const process of RUN_PROCESSES) {
     const repeat = { pattern: cronOf(process), tz: 'UTC' };
-    await pages.upsertJobScheduler(`tick-${process}`, repeat, { name: 'tick', data: {} });
+    await queues
+      .get(PAGES_OF_RUN[process])
+      .upsertJobScheduler(`tick-${process}`, repeat, { name: 'tick', data: {} });
   }
   const janitor = queues.get('janitor');
   await janitor.upsertJobScheduler(

@@ -198,6 +198,8 @@ describe('documents', () => {
 it('the queues have the names that people see', () => {
   expect([...QUEUE_NAMES].sort()).toEqual(
     [
+      'float-collections',
+      'float-pages',
       'collection-pages',
       'collections-scheduled',
       'collections-retry',

@@ -1,10 +1,10 @@
 import { UnrecoverableError } from 'bullmq';
 import type { CollectionJob } from '../queues/jobs.ts';
 import { collectionJob } from '../queues/jobs.ts';
-import { collectSubscription } from '../src/app/collect-subscription.ts';
-import { provisionalVerdict } from '../src/app/provisional-verdict.ts';
-import type { Path } from '../src/domain/paths.ts';
-import { PATH_OF_RUN, isCollecting, parseRunId } from '../src/domain/runs.ts';
+import { collectRecord, consideredAs } from '../src/app/collect-record.ts';
+import { verdictOf } from '../src/app/verdict-of.ts';
+import type { CollectingProcess } from '../src/domain/runs.ts';
+import { isCollecting, parseRunId } from '../src/domain/runs.ts';
 import type { Verdict } from '../src/domain/verdict.ts';
 import { lookAgainLater, pastSighting } from './busy-lock.ts';
 import type { WorkerContext } from './context.ts';
@@ -33,9 +33,9 @@ export function collectionProcessor(context: WorkerContext): Processor {
 
 async function collect(context: WorkerContext, taken: TakenJob, data: CollectionJob): Promise<Verdict> {
   const { runId, pass, userId, subscriptionId, seen } = data;
-  const path = pathOf(data);
-  const result = await collectSubscription(context.collect, {
-    path,
+  const process = processOf(data);
+  const result = await collectRecord(context.collect, {
+    process,
     userId,
     subscriptionId,
     triggerId: runId,
@@ -43,11 +43,11 @@ async function collect(context: WorkerContext, taken: TakenJob, data: Collection
     seen: await pastSighting(context, seen),
   });
   if ('busy' in result) {
-    context.metrics.lockBusy(path);
+    context.metrics.lockBusy(consideredAs(process));
     await lookAgainLater(context, taken, seen, result.busy);
     return leaveProvisional(context, data, 'locked', 'user-busy');
   }
-  return counted(context, path, result.verdict);
+  return counted(context, process, result.verdict);
 }
 
 async function leaveProvisional(
@@ -56,12 +56,17 @@ async function leaveProvisional(
   verdict: 'locked' | 'failed',
   reason: string,
 ): Promise<Verdict> {
-  const left = provisionalVerdict(data, data.runId, { verdict, reason }, context.collect.clock.now());
+  const left = verdictOf(
+    { ...data, triggerId: data.runId, at: context.collect.clock.now() },
+    verdict,
+    reason,
+  );
   await context.collect.pipeline.saveVerdict(left);
-  return counted(context, pathOf(data), left);
+  return counted(context, processOf(data), left);
 }
 
-function counted({ metrics, log }: WorkerContext, path: Path, verdict: Verdict): Verdict {
+function counted({ metrics, log }: WorkerContext, process: CollectingProcess, verdict: Verdict): Verdict {
+  const path = consideredAs(process);
   const { verdict: name, reason, userId, subscriptionId, triggerId, attemptId } = verdict;
   metrics.verdict(path, name, reason);
   log.debug(
@@ -71,9 +76,9 @@ function counted({ metrics, log }: WorkerContext, path: Path, verdict: Verdict):
   return verdict;
 }
 
-function pathOf({ runId }: CollectionJob): Path {
+function processOf({ runId }: CollectionJob): CollectingProcess {
   const run = parseRunId(runId);
   if (run === null || !isCollecting(run.process))
     throw new UnrecoverableError(`${runId} is no run that collects`);
-  return PATH_OF_RUN[run.process];
+  return run.process;
 }

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { QueueSet } from '../queues/queue-set.ts';
-import type { CollectDependencies } from '../src/app/collection-case.ts';
+import type { ProductDependencies } from '../src/app/collect-record.ts';
 import type { NotifyDependencies } from '../src/app/notify/notify-record.ts';
 import type { ReconcileDependencies } from '../src/app/reconcile-runs.ts';
 import type { RunDependencies } from '../src/app/run-collections.ts';
@@ -14,7 +14,7 @@ import type { UserService } from '../src/ports/services.ts';
 
 /** What processors work with. Made once per process. */
 export interface WorkerContext {
-  readonly collect: CollectDependencies;
+  readonly collect: ProductDependencies;
   readonly runs: RunDependencies;
   readonly reconcile: ReconcileDependencies;
   readonly notify: NotifyDependencies;

@@ -3,7 +3,7 @@ import type { CollectionJob } from '../queues/jobs.ts';
 import { collectionJob } from '../queues/jobs.ts';
 import { backoffMs } from '../queues/options.ts';
 import { notifyRecord } from '../src/app/notify/notify-record.ts';
-import { provisionalVerdict } from '../src/app/provisional-verdict.ts';
+import { verdictOf } from '../src/app/verdict-of.ts';
 import type { CalendarDate } from '../src/domain/calendar-date.ts';
 import { noticeDay, parseRunId } from '../src/domain/runs.ts';
 import type { Verdict } from '../src/domain/verdict.ts';
@@ -44,7 +44,7 @@ export function notificationProcessor(context: NotificationContext): Processor {
 
 async function leaveFailed(context: NotificationContext, data: CollectionJob, reason: string): Promise<void> {
   const { pipeline, clock } = context.notify;
-  const left = provisionalVerdict(data, data.runId, { verdict: 'failed', reason }, clock.now());
+  const left = verdictOf({ ...data, triggerId: data.runId, at: clock.now() }, 'failed', reason);
   await pipeline.saveVerdict(left);
   counted(context, left);
 }

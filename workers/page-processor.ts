@@ -4,7 +4,7 @@ import { QUEUE_OF_RUN, pageJob } from '../queues/jobs.ts';
 import { startDueRuns } from '../src/app/reconcile-runs.ts';
 import { takePage } from '../src/app/run-collections.ts';
 import { msOf } from '../src/domain/instant.ts';
-import { parseRunId } from '../src/domain/runs.ts';
+import { processOf } from '../src/domain/runs.ts';
 import type { WorkerContext } from './context.ts';
 import type { Processor, TakenJob } from './job.ts';
 import { dataOf } from './job.ts';
@@ -46,7 +46,7 @@ async function page(context: WorkerContext, taken: TakenJob): Promise<unknown> {
         { alarm: 'run-stopped', runId: data.runId, doubtful: step.doubtful, due: step.due },
         'the run stopped itself: too many of its users are missing or inactive; is the user service right?',
       );
-      context.metrics.runStopped(processOf(data));
+      context.metrics.runStopped(processOf(data.runId));
       return step;
     case 'over':
       await tellEnd(context, data);
@@ -57,7 +57,7 @@ async function page(context: WorkerContext, taken: TakenJob): Promise<unknown> {
 /** A later pass looks for what the one before left over, so that one must be done first. */
 async function isEarly({ queues }: WorkerContext, data: PageJob): Promise<boolean> {
   if (data.pass === 1 || data.page > 0) return false;
-  return !(await queues.isDrained(QUEUE_OF_RUN[processOf(data)]));
+  return !(await queues.isDrained(QUEUE_OF_RUN[processOf(data.runId)]));
 }
 
 const waitMs = (starts: number): number => Math.min(LONGEST_WAIT_MS, SHORTEST_WAIT_MS * 1.3 ** starts);
@@ -77,9 +77,3 @@ const countsOf = (report: { byVerdict: object } | null): Record<string, number> 
       ([name, { count }]) => [name, count],
     ),
   );
-
-function processOf({ runId }: PageJob) {
-  const named = parseRunId(runId);
-  if (named === null) throw new Error(`${runId} is no run`);
-  return named.process;
-}

@@ -31,6 +31,8 @@ export function registryOf(
   const payment: ApplyEvent = (event, seen) => applyPaymentEvent({ ...collect, inbox, users }, event, seen);
   return new Registry()
     .add({ queue: 'collection-pages', processor: pageProcessor(context), concurrency: PAGES_AT_ONCE })
+    .add({ queue: 'float-pages', processor: pageProcessor(context), concurrency: PAGES_AT_ONCE })
+    .add({ queue: 'float-collections', concurrency, processor: collectionProcessor(context) })
     .add({ queue: 'collections-scheduled', ...collection })
     .add({ queue: 'collections-retry', ...collection })
     .add({ queue: 'collections-pause', ...collection })

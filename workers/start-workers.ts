@@ -15,6 +15,7 @@ import type { ProcessorGate } from '../src/ports/processor-gate.ts';
 import type { OnStep } from '../src/ports/steps.ts';
 import { openCharging, refuseShortLease } from '../src/wiring/charging.ts';
 import { dynamodbAnswers, redisAnswers, watchHealth } from '../src/wiring/health.ts';
+import { floatRules } from '../src/wiring/float-rules.ts';
 import { openServices } from '../src/wiring/services.ts';
 import { openStores } from '../src/wiring/stores.ts';
 import type { WorkerContext } from './context.ts';
@@ -40,6 +41,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
     services: sections.services,
     processor: sections.processor,
     policy: sections.policy,
+    floats: sections.floats,
     ownership: sections.ownership,
     tiers: sections.tiers,
     workers: sections.workers,
@@ -67,6 +69,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
     ...services,
     processor: charging.processor,
     gate: untilStopping(charging.gate, stopping.signal),
+    ...floatRules(config.floats),
     policy: config.policy,
     clock,
     timer: systemTimer,

@@ -15,6 +15,9 @@ const WHAT: Record<CollectingProcess, string> = {
   retry: 'Tries again what could not be charged',
   pause: 'Ends or continues pauses',
   stale: 'Writes off what is too old',
+  'float-tomorrow': 'Sends by ACH what is due on the next banking day',
+  'float-today': 'Collects the floats that are due',
+  'float-retry': 'Tries again the floats that could not be collected',
 };
 
 export const forecastPage = (foretold: readonly Foretold[], mayAct: boolean): Html => html`

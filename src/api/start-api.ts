@@ -18,6 +18,7 @@ import type { OnStep } from '../ports/steps.ts';
 import type { RunningRole } from '../wiring/role.ts';
 import { openCharging, refuseShortLease } from '../wiring/charging.ts';
 import { dynamodbAnswers, redisAnswers, watchHealth } from '../wiring/health.ts';
+import { floatRules } from '../wiring/float-rules.ts';
 import { openServices } from '../wiring/services.ts';
 import { openStores } from '../wiring/stores.ts';
 import { createApi } from './app.ts';
@@ -63,6 +64,7 @@ export async function startApi(
     policy: sections.policy,
     forecast: sections.forecast,
     tiers: sections.tiers,
+    floats: sections.floats,
     rate: sections.workers.pick({ PROCESSOR_RATE_PER_S: true }),
   });
   refuseShortLease(config);
@@ -78,6 +80,7 @@ export async function startApi(
   const dependencies = {
     ...stores,
     ...openServices(config),
+    ...floatRules(config.floats),
     policy: config.policy,
     clock,
     timer: systemTimer,

@@ -3,7 +3,7 @@ import type { CollectionRequest, RequestOutcome, RequestStore } from '../ports/r
 import type { CollectDependencies } from './collection-case.ts';
 import { collectSubscription } from './collect-subscription.ts';
 import { findRequest } from './find-request.ts';
-import { provisionalVerdict } from './provisional-verdict.ts';
+import { verdictOf } from './verdict-of.ts';
 
 export interface AnswerDependencies extends CollectDependencies {
   readonly requests: RequestStore;
@@ -50,7 +50,9 @@ export async function failRequest(
   const at = clock.now();
   const outcome = { verdict: 'failed', reason } as const;
   // First the record's own account of it: whoever asks why it was not collected looks there.
-  await pipeline.saveVerdict(provisionalVerdict(request, requestId, outcome, at));
+  await pipeline.saveVerdict(
+    verdictOf({ ...request, triggerId: requestId, at }, outcome.verdict, outcome.reason),
+  );
   await requests.close(request, { status: 'failed', outcome, at });
 }
 

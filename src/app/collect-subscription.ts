@@ -8,7 +8,6 @@ import {
   refused,
 } from '../domain/outcomes.ts';
 import { isDoubtful } from '../domain/doubt.ts';
-import { ZERO } from '../domain/money.ts';
 import type { Path } from '../domain/paths.ts';
 import { PATHS } from '../domain/paths.ts';
 import { planOf } from '../domain/plan.ts';
@@ -17,14 +16,17 @@ import type { SubscriptionId, UserId } from '../domain/subscription.ts';
 import type { Cause } from '../domain/transitions.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import { isProvisional } from '../domain/verdict.ts';
-import type { Lock, PastSighting, Sighting } from '../ports/lock.ts';
+import type { Lock, PastSighting } from '../ports/lock.ts';
 import { subscriptionLockKey } from '../ports/lock.ts';
 import type { Partition } from '../ports/subscriptions.ts';
 import type { Case, CollectDependencies } from './collection-case.ts';
 import { commit, judged, nextPeriodOf } from './collection-case.ts';
+import type { CollectResult } from './consider.ts';
+import { judgeUntouched, underLock } from './consider.ts';
 import { gatherFacts } from './gather-facts.ts';
 import { malformedReason } from './malformed-reason.ts';
 import { chargeRecord, resumeAttempt } from './charge-subscription.ts';
+import { verdictOf } from './verdict-of.ts';
 
 export interface CollectRequest {
   readonly path: Path;
@@ -38,26 +40,17 @@ export interface CollectRequest {
   readonly seen?: PastSighting | undefined;
 }
 
-/** `busy`: somebody else works on this user. Nothing was read or written. */
-export type CollectResult = { readonly verdict: Verdict } | { readonly busy: Sighting };
-
 /**
  * Considers one billing record and leaves a verdict: under the user's lock it reads what there is to know, decides, and
  * does what was decided. The one entrance to collecting for every path.
  */
-export async function collectSubscription(
+export const collectSubscription = (
   dependencies: CollectDependencies,
   request: CollectRequest,
-): Promise<CollectResult> {
-  const acquired = await dependencies.locks.acquire(subscriptionLockKey(request.userId), request.seen);
-  if ('busy' in acquired) return acquired;
-  try {
-    await dependencies.onStep('locked', request);
-    return { verdict: await consider(dependencies, request, acquired.lock) };
-  } finally {
-    await acquired.lock.release();
-  }
-}
+): Promise<CollectResult> =>
+  underLock(dependencies, subscriptionLockKey(request.userId), request, (lock) =>
+    consider(dependencies, request, lock),
+  );
 
 async function consider(
   dependencies: CollectDependencies,
@@ -126,24 +119,9 @@ function unreadable(
   request: CollectRequest,
   { malformed }: Partition,
 ): Verdict {
-  const { subscriptionId, userId, triggerId } = request;
-  const verdict = malformed.length > 0 ? 'malformed' : 'no-op';
-  const reason = malformed[0] === undefined ? 'record-gone' : malformedReason(malformed[0]);
-  const at = dependencies.clock.now();
-  return {
-    subscriptionId,
-    userId,
-    triggerId,
-    verdict,
-    reason,
-    amount: ZERO,
-    at,
-    attemptId: null,
-    until: null,
-    plan: null,
-    heldIn: null,
-    detail: malformed[0]?.message ?? null,
-  };
+  const about = { ...request, at: dependencies.clock.now() };
+  if (malformed[0] === undefined) return verdictOf(about, 'no-op', 'record-gone');
+  return verdictOf(about, 'malformed', malformedReason(malformed[0]), { detail: malformed[0].message });
 }
 
 async function leave({ pipeline }: CollectDependencies, verdict: Verdict): Promise<Verdict> {
@@ -157,13 +135,11 @@ function carryOut(theCase: Case, decision: Decision): Promise<Verdict> {
     case 'no-op':
       return leaveAlone(theCase, decision);
     case 'deferred':
-      return leave(dependencies, judged(theCase, decision.verdict, decision.reason));
     case 'skipped':
-      return leave(dependencies, judged(theCase, 'skipped', decision.reason, { until: decision.until }));
     case 'blocked':
       return leave(
         dependencies,
-        judged(theCase, 'blocked', decision.reason, { attemptId: decision.attemptId }),
+        judgeUntouched((...verdict) => judged(theCase, ...verdict), decision),
       );
     case 'cancel':
     case 'waive':

@@ -20,6 +20,7 @@ import type {
 } from '../ports/subscriptions.ts';
 import type { Timer } from '../ports/timer.ts';
 import type { Write } from '../ports/transaction.ts';
+import { verdictOf } from './verdict-of.ts';
 
 export interface CollectDependencies {
   readonly locks: LockClient;
@@ -73,27 +74,17 @@ export interface CaseChange {
   readonly opens?: AttemptId | undefined;
 }
 
-export function judged(
+export const judged = (
   { record, triggerId, now, plan }: Case,
   verdict: VerdictName,
   reason: string,
-  more: { readonly attemptId?: AttemptId | null; readonly until?: Instant | null } = {},
-): Verdict {
-  return {
-    subscriptionId: record.subscriptionId,
-    userId: record.userId,
-    triggerId,
-    verdict,
-    reason,
+  more: { readonly attemptId?: AttemptId; readonly until?: Instant | null } = {},
+): Verdict =>
+  verdictOf({ ...record, triggerId, at: now }, verdict, reason, {
     amount: record.billingAmount,
-    at: now,
-    attemptId: more.attemptId ?? null,
-    until: more.until ?? null,
     plan,
-    heldIn: null,
-    detail: null,
-  };
-}
+    ...more,
+  });
 
 /**
  * The period after this one, to be written with the first attempt on it. None when the record was tried before (it was

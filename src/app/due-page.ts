@@ -1,47 +1,102 @@
 import type { Instant } from '../domain/instant.ts';
 import { plusMs } from '../domain/instant.ts';
+import { dateOf } from '../domain/calendar-date.ts';
+import type { FloatRange } from '../domain/floats/due.ts';
+import { floatRanges } from '../domain/floats/due.ts';
+import { recordIdOf } from '../domain/floats/record-id.ts';
+import type { FloatProcess } from '../domain/floats/runs.ts';
+import { STAGE_OF_RUN, isFloatProcess } from '../domain/floats/runs.ts';
 import type { CollectionPolicy } from '../domain/policy.ts';
 import { PATHS } from '../domain/paths.ts';
-import { PATH_OF_RUN, dueRange, isCollecting } from '../domain/runs.ts';
+import type { BillingProcess, RunProcess } from '../domain/runs.ts';
+import { PATH_OF_RUN, dueRange, isBilling } from '../domain/runs.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { MalformedRowError } from '../errors.ts';
-import type { RecordRef, Run, RunStore } from '../ports/runs.ts';
+import type { FloatsRepository } from '../ports/floats.ts';
+import type { RecordRef, RunStore } from '../ports/runs.ts';
 import type { PageKey, SubscriptionPage, SubscriptionsRepository } from '../ports/subscriptions.ts';
 
 export interface DueSources {
   readonly runs: Pick<RunStore, 'resumes'>;
   readonly subscriptions: SubscriptionsRepository;
+  readonly floats: Pick<FloatsRepository, 'due'>;
   readonly policy: CollectionPolicy;
 }
 
-export interface DuePage {
-  /** `range`: due by their date. `resumes`: due because their members asked for it. */
-  readonly list: 'range' | 'resumes';
+interface ListPage {
   readonly records: readonly RecordRef[];
   readonly malformed: readonly MalformedRowError[];
   readonly nextKey: PageKey | null;
 }
 
-/** Null: not yet. */
-interface Start {
+export interface DuePage extends ListPage {
+  /** Which of the run's lists it is of; `resumes` are due because their members asked for it. */
+  readonly list: string;
+}
+
+/** What a run reads, named so that its cursor can tell where in which list it stands. */
+interface DueList {
+  readonly name: string;
+  readonly read: (key: PageKey | null) => Promise<ListPage>;
+}
+
+export interface DueQuery<P extends RunProcess = RunProcess> {
+  readonly process: P;
+  readonly tick: Instant;
+  /** Null: not yet. */
   readonly startedAt: Instant | null;
 }
 
-/** Where the pause run's second list begins: it comes after the index, under the same cursor. */
-const RESUMES = 'resumes:';
-
-/** What a run of that process and tick considers, a page at a time. A forecast reads the same. */
+/** What a run of that process and tick considers, a page at a time, list after list. A forecast reads the same. */
 export async function readDuePage(
   sources: DueSources,
-  run: Pick<Run, 'process' | 'tick' | 'cursor'> & Start,
+  { cursor, ...query }: DueQuery & { readonly cursor: PageKey | null },
 ): Promise<DuePage> {
-  if (run.cursor?.startsWith(RESUMES) === true) return readResumes(sources, run.cursor);
-  const { subscriptions, malformed, nextKey } = await readRange(sources, run);
+  const lists = listsOf(sources, query);
+  const { list, key, following } = placeIn(lists, cursor);
+  const page = await list.read(key);
+  const startOfNext = following === undefined ? null : cursorIn(following, '');
+  const isFirst = list === lists[0];
+  const nextKey = page.nextKey === null || isFirst ? page.nextKey : cursorIn(list, page.nextKey);
+  return { ...page, list: list.name, nextKey: nextKey ?? startOfNext };
+}
+
+/** The first list's keys stand for themselves; those of the others carry their list's name. */
+const cursorIn = ({ name }: DueList, key: string): PageKey => `${name}:${key}` as PageKey;
+
+function placeIn(
+  lists: readonly [DueList, ...DueList[]],
+  cursor: PageKey | null,
+): { readonly list: DueList; readonly key: PageKey | null; readonly following: DueList | undefined } {
+  const found = lists.findIndex((list, at) => at > 0 && cursor?.startsWith(cursorIn(list, '')) === true);
+  const [list, at] = [lists[found], found];
+  if (list === undefined) return { list: lists[0], key: cursor, following: lists[1] };
+  const key = cursor?.slice(cursorIn(list, '').length) ?? '';
+  return { list, key: key === '' ? null : (key as PageKey), following: lists[at + 1] };
+}
+
+function listsOf(sources: DueSources, query: DueQuery): readonly [DueList, ...DueList[]] {
+  const { process, tick, startedAt } = query;
+  if (isFloatProcess(process)) return floatLists(sources, { process, tick, startedAt });
+  const range: DueList = {
+    name: 'range',
+    read: (key) => readBilling(sources, { process, tick, startedAt }, key),
+  };
+  return process === 'pause'
+    ? [range, { name: 'resumes', read: (key) => readResumes(sources, key) }]
+    : [range];
+}
+
+async function readBilling(
+  sources: DueSources,
+  query: DueQuery<BillingProcess | 'notify'>,
+  key: PageKey | null,
+): Promise<ListPage> {
+  const { subscriptions, malformed, nextKey } = await readRange(sources, query, key);
   const records = subscriptions
-    .filter((record) => wasDue(run, record))
+    .filter((record) => wasDue(query, record))
     .map(({ userId, subscriptionId }) => ({ userId, subscriptionId }));
-  const hasMore = nextKey !== null || run.process !== 'pause';
-  return { list: 'range', records, malformed, nextKey: hasMore ? nextKey : (RESUMES as PageKey) };
+  return { records, malformed, nextKey };
 }
 
 /**
@@ -49,37 +104,60 @@ export async function readDuePage(
  * just sent it back. What this run itself has begun on is its own.
  */
 function wasDue(
-  { process, startedAt }: Pick<Run, 'process'> & Start,
+  { process, startedAt }: DueQuery<BillingProcess | 'notify'>,
   { billingStatus, lastRunDate, process: last }: Subscription,
 ): boolean {
-  if (!isCollecting(process) || billingStatus !== 'ERROR' || startedAt === null) return true;
-  // Stamps run ahead of the clock by nanoseconds, so that each is greater than the one before.
-  if (lastRunDate === null || lastRunDate <= plusMs(startedAt, 1)) return true;
+  if (!isBilling(process) || billingStatus !== 'ERROR') return true;
+  if (lastRunDate === null || !isSince(startedAt, lastRunDate)) return true;
   const own = PATHS[PATH_OF_RUN[process]].process;
   return own !== null && last === own;
 }
 
-async function readResumes({ runs }: DueSources, cursor: PageKey): Promise<DuePage> {
-  const key = cursor.slice(RESUMES.length);
-  const { records, nextKey } = await runs.resumes(key === '' ? null : (key as PageKey));
-  return {
-    list: 'resumes',
-    records,
-    malformed: [],
-    nextKey: nextKey === null ? null : (`${RESUMES}${nextKey}` as PageKey),
-  };
+/** Stamps run ahead of the clock by nanoseconds, so that each is greater than the one before. */
+const isSince = (startedAt: Instant | null, stamp: Instant): boolean =>
+  startedAt !== null && stamp > plusMs(startedAt, 1);
+
+async function readResumes({ runs }: DueSources, key: PageKey | null): Promise<ListPage> {
+  return { ...(await runs.resumes(key)), malformed: [] };
 }
 
 function readRange(
   { subscriptions, policy }: DueSources,
-  { process, tick, cursor }: Pick<Run, 'process' | 'tick' | 'cursor'>,
+  { process, tick }: DueQuery<BillingProcess | 'notify'>,
+  key: PageKey | null,
 ): Promise<SubscriptionPage> {
   const range = dueRange(process, tick, policy);
   if ('from' in range)
-    return subscriptions.getNotificationSubscriptionPage(range.status, range.from, range.before, cursor);
-  if ('after' in range) return subscriptions.getRetrySubscriptionPage(range.after, cursor);
-  if ('upTo' in range) return subscriptions.getStaleSubscriptionPage(range.upTo, cursor);
+    return subscriptions.getNotificationSubscriptionPage(range.status, range.from, range.before, key);
+  if ('after' in range) return subscriptions.getRetrySubscriptionPage(range.after, key);
+  if ('upTo' in range) return subscriptions.getStaleSubscriptionPage(range.upTo, key);
   return range.status === 'SCHEDULED'
-    ? subscriptions.getScheduledSubscriptionPage(range.before, cursor)
-    : subscriptions.getPausedSubscriptionPage(range.before, cursor);
+    ? subscriptions.getScheduledSubscriptionPage(range.before, key)
+    : subscriptions.getPausedSubscriptionPage(range.before, key);
+}
+
+/** A list for each status that the stage collects. */
+function floatLists(sources: DueSources, query: DueQuery<FloatProcess>): readonly [DueList, ...DueList[]] {
+  const [first, ...others] = floatRanges(STAGE_OF_RUN[query.process], dateOf(query.tick)).map(
+    (range): DueList => ({
+      name: range.status,
+      read: (key) => readFloats(sources, query, range, key),
+    }),
+  );
+  if (first === undefined) throw new Error(`${query.process} collects floats of no status`);
+  return [first, ...others];
+}
+
+async function readFloats(
+  { floats }: DueSources,
+  { process, startedAt }: DueQuery<FloatProcess>,
+  range: FloatRange,
+  key: PageKey | null,
+): Promise<ListPage> {
+  const page = await floats.due(range, key);
+  const records = page.floats
+    // What another run declined, or the bank sent back, while this one was under way is for tomorrow's retry.
+    .filter(({ lastRunTime }) => process !== 'float-retry' || !isSince(startedAt, lastRunTime))
+    .map(({ userId, floatId }) => ({ userId, subscriptionId: recordIdOf(floatId) }));
+  return { records, malformed: page.malformed, nextKey: page.nextKey };
 }

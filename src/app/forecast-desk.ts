@@ -3,13 +3,14 @@ import { runId } from '../domain/runs.ts';
 import type { ForecastShelf } from '../ports/forecasts.ts';
 import type { Log } from '../ports/log.ts';
 import type { Forecast } from '../ports/runs.ts';
-import type { ForecastDependencies, ForecastProgress, ForecastRequest } from './forecast-run.ts';
+import type { ForecastDependencies, ForecastRequest } from './forecast-run.ts';
 import { forecastRun } from './forecast-run.ts';
+import type { ForecastProgress } from './forecast-sum.ts';
 
-export interface ForecastDeskDependencies extends ForecastDependencies {
+export type ForecastDeskDependencies = ForecastDependencies & {
   readonly shelf: ForecastShelf;
   readonly log: Log;
-}
+};
 
 export interface ForecastUnderWay {
   readonly progress: ForecastProgress;

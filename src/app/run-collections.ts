@@ -1,24 +1,25 @@
 import { areTooManyDoubtful } from '../domain/doubt.ts';
 import type { Instant } from '../domain/instant.ts';
-import { ZERO } from '../domain/money.ts';
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { owns } from '../domain/ownership.ts';
 import type { CollectionPolicy } from '../domain/policy.ts';
 import type { RunId, RunProcess } from '../domain/runs.ts';
 import { runId } from '../domain/runs.ts';
-import type { Verdict } from '../domain/verdict.ts';
 import type { MalformedRowError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { FloatsRepository } from '../ports/floats.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
 import type { Forecast, RecordRef, Run, RunPosition, RunStore } from '../ports/runs.ts';
 import type { PageKey, SubscriptionsRepository } from '../ports/subscriptions.ts';
 import { readDuePage } from './due-page.ts';
 import { malformedReason } from './malformed-reason.ts';
 import { reportOf } from './run-report.ts';
+import { verdictOf } from './verdict-of.ts';
 
 export interface RunDependencies {
   readonly runs: RunStore;
   readonly subscriptions: SubscriptionsRepository;
+  readonly floats: Pick<FloatsRepository, 'due'>;
   readonly pipeline: Pick<PipelineStore, 'saveVerdict'>;
   readonly policy: CollectionPolicy;
   readonly clock: Clock;
@@ -168,20 +169,8 @@ async function reportMalformed(
   rows: readonly MalformedRowError[],
 ): Promise<void> {
   for (const error of rows) {
-    const { row, message } = error;
-    const verdict: Verdict = {
-      ...row,
-      triggerId: run.runId,
-      verdict: 'malformed',
-      reason: malformedReason(error),
-      amount: ZERO,
-      at: clock.now(),
-      attemptId: null,
-      until: null,
-      plan: null,
-      heldIn: null,
-      detail: message,
-    };
-    await pipeline.saveVerdict(verdict);
+    const about = { ...error.row, triggerId: run.runId, at: clock.now() };
+    const detail = { detail: error.message };
+    await pipeline.saveVerdict(verdictOf(about, 'malformed', malformedReason(error), detail));
   }
 }

@@ -14,6 +14,7 @@ import type { CollectingProcess } from '../domain/runs.ts';
 import { COLLECTING_PROCESSES, runId } from '../domain/runs.ts';
 import { forecastFigures } from '../figures/forecast-figures.ts';
 import type { Forecast } from '../ports/runs.ts';
+import { floatRules } from '../wiring/float-rules.ts';
 import { openServices } from '../wiring/services.ts';
 import { collectingProcess, instant } from './arguments.ts';
 import type { CliContext } from './context.ts';
@@ -53,6 +54,7 @@ const configFrom = (environment: Environment) =>
     services: sections.services,
     processor: sections.processor,
     policy: sections.policy,
+    floats: sections.floats,
     ownership: sections.ownership,
     forecast: sections.forecast,
   });
@@ -67,6 +69,7 @@ function makeForecast(
     const dependencies = {
       ...stores,
       ...openServices(config),
+      ...floatRules(config.floats),
       policy: config.policy,
       owned: config.ownership.OWNED_USERS,
       clock,

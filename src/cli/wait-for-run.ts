@@ -1,5 +1,5 @@
 import type { JobCount, QueueSet } from '../../queues/queue-set.ts';
-import { QUEUE_OF_RUN } from '../../queues/jobs.ts';
+import { PAGES_OF_RUN, QUEUE_OF_RUN } from '../../queues/jobs.ts';
 import type { RunId } from '../domain/runs.ts';
 import type { Run, RunStore } from '../ports/runs.ts';
 import type { Timer } from '../ports/timer.ts';
@@ -59,13 +59,13 @@ interface Jobs {
 /** The queue may hold records of another run as well: what is done is told too low then, never too high. */
 async function jobsOf(queues: WaitDependencies['queues'], { process }: Run): Promise<Jobs | null> {
   const counts =
-    queues === null ? null : await soon(queues.depths(['collection-pages', QUEUE_OF_RUN[process]]));
+    queues === null ? null : await soon(queues.depths([PAGES_OF_RUN[process], QUEUE_OF_RUN[process]]));
   if (counts === null) return null;
   const sum = (which: (count: JobCount) => boolean): number =>
     counts.filter(which).reduce((total, { count }) => total + count, 0);
   return {
-    unfinished: sum(({ queue, state }) => queue !== 'collection-pages' && state !== 'failed'),
-    delayed: sum(({ queue, state }) => queue !== 'collection-pages' && state === 'delayed'),
+    unfinished: sum(({ queue, state }) => queue !== PAGES_OF_RUN[process] && state !== 'failed'),
+    delayed: sum(({ queue, state }) => queue !== PAGES_OF_RUN[process] && state === 'delayed'),
     active: sum(({ state }) => state === 'active'),
   };
 }

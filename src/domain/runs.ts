@@ -1,12 +1,17 @@
 import type { CalendarDate } from './calendar-date.ts';
 import { addDays, dateOf, midnightOf } from './calendar-date.ts';
 import type { Instant } from './instant.ts';
+import { FLOAT_PROCESSES } from './floats/runs.ts';
 import { lowerBoundText, parseInstant, plusDays } from './instant.ts';
 import type { Path } from './paths.ts';
 import type { CollectionPolicy } from './policy.ts';
 import type { Subscription } from './subscription.ts';
 
-export const COLLECTING_PROCESSES = ['scheduled', 'retry', 'pause', 'stale'] as const;
+export const BILLING_PROCESSES = ['scheduled', 'retry', 'pause', 'stale'] as const;
+export type BillingProcess = (typeof BILLING_PROCESSES)[number];
+
+/** Of whatever product: those that decide about money, and can be foretold. */
+export const COLLECTING_PROCESSES = [...BILLING_PROCESSES, ...FLOAT_PROCESSES] as const;
 export type CollectingProcess = (typeof COLLECTING_PROCESSES)[number];
 
 /** `notify` reads and reports like the others, and collects nothing: members are told what is due soon. */
@@ -15,16 +20,19 @@ export type RunProcess = (typeof RUN_PROCESSES)[number];
 
 export type RunId = string & { readonly __brand: 'RunId' };
 
-/** By which path a run considers its records. */
-export const PATH_OF_RUN: Record<CollectingProcess, Path> = {
+/** By which path a run considers its billing records. */
+export const PATH_OF_RUN: Record<BillingProcess, Path> = {
   scheduled: 'INITIAL',
   retry: 'RETRY',
   pause: 'PAUSE',
   stale: 'STALE',
 };
 
-export const isCollecting = (process: RunProcess): process is CollectingProcess =>
+export const isBilling = (process: RunProcess): process is BillingProcess =>
   Object.hasOwn(PATH_OF_RUN, process);
+
+export const isCollecting = (process: RunProcess): process is CollectingProcess =>
+  COLLECTING_PROCESSES.some((collecting) => collecting === process);
 
 /** So many days before a record is due its member is told. */
 const NOTICE_DAYS = 4;
@@ -32,7 +40,7 @@ const NOTICE_DAYS = 4;
 /** Members are told of what is due on this day. */
 export const noticeDay = (tick: Instant): CalendarDate => addDays(dateOf(tick), NOTICE_DAYS);
 
-/** Which records are due: those of a status, on one side of an instant or between two. */
+/** Which billing records are due: those of a status, on one side of an instant or between two. */
 export type DueRange =
   | { readonly status: 'SCHEDULED'; readonly from: Instant; readonly before: Instant }
   | { readonly status: 'SCHEDULED' | 'PAUSED'; readonly before: Instant }
@@ -41,7 +49,7 @@ export type DueRange =
 
 /** The retry run stops where the stale run begins: no record is in both, none in neither. */
 export function dueRange(
-  process: RunProcess,
+  process: BillingProcess | 'notify',
   tick: Instant,
   { oldSubscriptionDays }: CollectionPolicy,
 ): DueRange {
@@ -75,10 +83,17 @@ export const runId = (process: RunProcess, tick: Instant): RunId =>
   `${process}-${lowerBoundText(tick).replaceAll(/[-:]/g, '')}Z` as RunId;
 
 export function parseRunId(id: string): { process: RunProcess; tick: Instant } | null {
-  const match = /^([a-z]+)-(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/.exec(id);
+  const match = /^([a-z-]+)-(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/.exec(id);
   if (match === null) return null;
   const [, name, year, month, day, hour, minute, second] = match;
   const tick = parseInstant(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   const process = RUN_PROCESSES.find((known) => known === name);
   return tick === null || process === undefined ? null : { process, tick };
+}
+
+/** Of an id that is known to be a run's. */
+export function processOf(id: RunId): RunProcess {
+  const named = parseRunId(id);
+  if (named === null) throw new Error(`${id} is no run`);
+  return named.process;
 }

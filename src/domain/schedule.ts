@@ -3,10 +3,16 @@ import type { Instant } from './instant.ts';
 import { plusMs } from './instant.ts';
 import type { RunProcess } from './runs.ts';
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+interface Tick {
+  readonly hour: number;
+  readonly minute?: number;
+  readonly weekdaysOnly: boolean;
+}
 
 /** When each run starts, in UTC. */
-const TICKS: Record<RunProcess, { readonly hour: number; readonly weekdaysOnly: boolean }> = {
+const TICKS: Record<RunProcess, Tick> = {
   retry: { hour: 7, weekdaysOnly: true },
   scheduled: { hour: 8, weekdaysOnly: true },
   stale: { hour: 9, weekdaysOnly: false },
@@ -14,19 +20,24 @@ const TICKS: Record<RunProcess, { readonly hour: number; readonly weekdaysOnly: 
   // member whose record is due on a Wednesday is told on a Saturday.
   notify: { hour: 15, weekdaysOnly: false },
   pause: { hour: 22, weekdaysOnly: true },
+  'float-retry': { hour: 8, minute: 30, weekdaysOnly: true },
+  'float-tomorrow': { hour: 9, minute: 30, weekdaysOnly: true },
+  'float-today': { hour: 9, minute: 30, weekdaysOnly: true },
 };
 
 /** The latest moment at which the run was to start, up to and with now. */
 export function newestTick(process: RunProcess, now: Instant): Instant {
-  const { hour, weekdaysOnly } = TICKS[process];
+  const tick = TICKS[process];
   let date = dateOf(now);
-  while (tickOn(date, hour) > now || (weekdaysOnly && isWeekend(date))) date = addDays(date, -1);
-  return tickOn(date, hour);
+  while (startOn(date, tick) > now || (tick.weekdaysOnly && isWeekend(date))) date = addDays(date, -1);
+  return startOn(date, tick);
 }
 
 /** The same for a scheduler that knows cron. */
-export const cronOf = (process: RunProcess): string =>
-  `0 ${TICKS[process].hour} * * ${TICKS[process].weekdaysOnly ? '1-5' : '*'}`;
+export function cronOf(process: RunProcess): string {
+  const { hour, minute = 0, weekdaysOnly } = TICKS[process];
+  return `${minute} ${hour} * * ${weekdaysOnly ? '1-5' : '*'}`;
+}
 
-const tickOn = (date: ReturnType<typeof dateOf>, hour: number): Instant =>
-  plusMs(midnightOf(date), hour * HOUR_MS);
+const startOn = (date: ReturnType<typeof dateOf>, { hour, minute = 0 }: Tick): Instant =>
+  plusMs(midnightOf(date), (hour * 60 + minute) * MINUTE_MS);

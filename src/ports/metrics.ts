@@ -1,4 +1,5 @@
 import type { ReturnClass } from '../domain/ach/return-rates.ts';
+import type { Stage } from '../domain/floats/float.ts';
 import type { MembershipEventType } from '../domain/memberships/membership-event.ts';
 import type { Path } from '../domain/paths.ts';
 import type { RunProcess } from '../domain/runs.ts';
@@ -20,7 +21,7 @@ export type ChangeFate = 'published' | 'removed' | 'not-owned' | 'without-ids' |
 export type Fates = Readonly<Record<EventStream, RecordFate> & Record<'billing', ChangeFate>>;
 
 /** As what a record was considered: for a collection, or for a notice about it. */
-export type ConsideredAs = Path | 'NOTICE';
+export type ConsideredAs = Path | Stage | 'NOTICE';
 
 /** `put-off`: nothing went wrong, it comes again later. */
 export type JobEnd = 'done' | 'put-off' | 'failed';
@@ -47,7 +48,7 @@ export interface Metrics {
   job(queue: string, end: JobEnd, seconds: number): void;
   httpRequest(request: HttpRequestEnd, seconds: number): void;
   /** Somebody else held the user's lock: the work was put off. */
-  lockBusy(path: Path): void;
+  lockBusy(path: Path | Stage): void;
   processorBreaker(state: 'open' | 'closed'): void;
   runStopped(process: RunProcess): void;
   runFinished(process: RunProcess, seconds: number): void;

@@ -9,6 +9,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { createDynamoClient } from '../../src/adapters/dynamodb/client.ts';
+import { DynamoFloats } from '../../src/adapters/dynamodb/floats.ts';
 import { DynamoHistory } from '../../src/adapters/dynamodb/history.ts';
 import { DynamoSubscriptions } from '../../src/adapters/dynamodb/subscriptions.ts';
 import type { TableDefinition, TableNames } from '../../src/adapters/dynamodb/tables.ts';
@@ -31,6 +32,8 @@ export interface BillingStore {
   readonly tables: TableNames;
   readonly subscriptions: DynamoSubscriptions;
   readonly history: DynamoHistory;
+  /** Of use where their tables were asked for. */
+  readonly floats: DynamoFloats;
   /** A repository that has not looked at the table yet. */
   anotherProcess(): DynamoSubscriptions;
   /** Puts a lock row and gives its fence, as an acquisition would. */
@@ -92,12 +95,21 @@ export async function billingStore({
   const names = { billingTable: tables.billing, historyTable: tables.history, ids: randomUUID };
   const subscriptions = new DynamoSubscriptions({ client, transactor, pageSize, ...names });
   const history = new DynamoHistory({ client, transactor, historyTable: tables.history, ids: randomUUID });
+  const floats = new DynamoFloats({
+    client,
+    transactor,
+    floatsTable: tables.floats,
+    collectionHistoryTable: tables.collectionHistory,
+    pageSize,
+    ids: randomUUID,
+  });
   const lockRow = (userId: string): Item => ({ PartitionKey: { S: subscriptionLockKey(userId) } });
   return {
     client,
     tables,
     subscriptions,
     history,
+    floats,
     anotherProcess: () => new DynamoSubscriptions({ client, transactor, pageSize, ...names }),
     async takeLock(userId) {
       const ownerName = randomUUID();

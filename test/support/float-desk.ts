@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { ruleRouting } from '../../src/adapters/ach-routing/rule-routing.ts';
-import { DynamoFloats } from '../../src/adapters/dynamodb/floats.ts';
-import { Transactor } from '../../src/adapters/dynamodb/transaction.ts';
-import { systemTimer } from '../../src/adapters/system-timer.ts';
+import type { DynamoFloats } from '../../src/adapters/dynamodb/floats.ts';
 import { collectFloat } from '../../src/app/floats/collect-float.ts';
 import type { FloatDependencies } from '../../src/app/floats/float-case.ts';
 import type { Float, LogEntry, Stage } from '../../src/domain/floats/float.ts';
-import { DEFAULT_FLOAT_POLICY } from '../../src/domain/floats/policy.ts';
 import type { UserId } from '../../src/domain/subscription.ts';
 import type { Verdict } from '../../src/domain/verdict.ts';
 import { floatLockKey } from '../../src/ports/lock.ts';
@@ -32,28 +28,8 @@ export interface FloatDesk {
 
 /** `here` needs the tables of floats. */
 export function floatDesk(here: World): FloatDesk {
-  const { client, tables } = here.store;
-  const transactor = new Transactor({
-    client,
-    locksTable: tables.locks,
-    timer: systemTimer,
-    random: Math.random,
-  });
-  const floats = new DynamoFloats({
-    client,
-    transactor,
-    floatsTable: tables.floats,
-    collectionHistoryTable: tables.collectionHistory,
-    pageSize: 500,
-    ids: randomUUID,
-  });
-  const dependencies: FloatDependencies = {
-    ...here.dependencies,
-    floats,
-    collectionHistory: floats,
-    achRouting: ruleRouting('off'),
-    floatPolicy: DEFAULT_FLOAT_POLICY,
-  };
+  const { dependencies } = here;
+  const { floats } = here.store;
   return {
     dependencies,
     floats,

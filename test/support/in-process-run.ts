@@ -1,9 +1,10 @@
 import { BatchReader } from '../../src/adapters/dynamodb/batch-reader.ts';
 import { DynamoRuns } from '../../src/adapters/dynamodb/runs.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
+import { collectRecord } from '../../src/app/collect-record.ts';
 import type { NextStep, RunDependencies } from '../../src/app/run-collections.ts';
 import { takePage } from '../../src/app/run-collections.ts';
-import { PATH_OF_RUN, isCollecting } from '../../src/domain/runs.ts';
+import { isCollecting } from '../../src/domain/runs.ts';
 import type { RecordRef, Run } from '../../src/ports/runs.ts';
 import type { World } from './world.ts';
 
@@ -27,9 +28,12 @@ export function inProcess(
     async enqueue(run, records) {
       handedOver.push([...records]);
       const kept = records.filter((_, index) => !lose(run.pass, index));
-      if (!isCollecting(run.process)) throw new Error(`a ${run.process} run collects nothing`);
-      const path = PATH_OF_RUN[run.process];
-      await Promise.all(kept.map((record) => here.collect(path, record, run.runId, run)));
+      const { process, runId: triggerId } = run;
+      if (!isCollecting(process)) throw new Error(`a ${process} run collects nothing`);
+      const ask = (record: RecordRef) =>
+        collectRecord(here.dependencies, { ...record, process, triggerId, run });
+      const busy = (await Promise.all(kept.map(ask))).filter((result) => 'busy' in result);
+      if (busy.length > 0) throw new Error('somebody else works on this member');
     },
     owned: { kind: 'all' },
     forecastOf: () => Promise.resolve(null),

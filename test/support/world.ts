@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ruleRouting } from '../../src/adapters/ach-routing/rule-routing.ts';
 import { BatchReader } from '../../src/adapters/dynamodb/batch-reader.ts';
 import { DynamoPipeline } from '../../src/adapters/dynamodb/pipeline.ts';
 import { createLockClient } from '../../src/adapters/lock/lock-client.ts';
@@ -9,7 +10,8 @@ import { HttpUserService } from '../../src/adapters/services/user-service.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
 import type { CollectRequest } from '../../src/app/collect-subscription.ts';
 import { collectSubscription } from '../../src/app/collect-subscription.ts';
-import type { CollectDependencies } from '../../src/app/collection-case.ts';
+import type { ProductDependencies } from '../../src/app/collect-record.ts';
+import { DEFAULT_FLOAT_POLICY } from '../../src/domain/floats/policy.ts';
 import type { Instant } from '../../src/domain/instant.ts';
 import { formatInstant } from '../../src/domain/instant.ts';
 import type { Path } from '../../src/domain/paths.ts';
@@ -38,7 +40,8 @@ export interface World {
   /** Where the bank answers. */
   readonly url: string;
   readonly store: BillingStore;
-  readonly dependencies: CollectDependencies;
+  /** Floats too, for whoever has their tables. */
+  readonly dependencies: ProductDependencies;
   now: Instant;
   onStep: OnStep;
   /** A member with one record that is due. Settings are the bank's, fields the record's. */
@@ -70,7 +73,11 @@ export async function world(options: StoreOptions = {}): Promise<World> {
     timer: systemTimer,
     random: Math.random,
   });
-  const dependencies: CollectDependencies = {
+  const dependencies: ProductDependencies = {
+    floats: store.floats,
+    collectionHistory: store.floats,
+    achRouting: ruleRouting('off'),
+    floatPolicy: DEFAULT_FLOAT_POLICY,
     locks,
     subscriptions: store.subscriptions,
     pipeline: new DynamoPipeline({

@@ -7,7 +7,6 @@ import type { Float, FloatId, LogEntry, Stage } from '../../domain/floats/float.
 import { floatStepped } from '../../domain/floats/outcomes.ts';
 import { recordIdOf } from '../../domain/floats/record-id.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { ZERO } from '../../domain/money.ts';
 import { planOf } from '../../domain/plan.ts';
 import type { UserId } from '../../domain/subscription.ts';
 import type { Verdict, VerdictName } from '../../domain/verdict.ts';
@@ -17,8 +16,10 @@ import type { Lock, PastSighting } from '../../ports/lock.ts';
 import { floatLockKey } from '../../ports/lock.ts';
 import type { Background } from '../../ports/pipeline.ts';
 import type { PrimaryAccount } from '../../ports/services.ts';
-import type { CollectResult } from '../collect-subscription.ts';
+import type { CollectResult } from '../consider.ts';
+import { judgeUntouched, underLock } from '../consider.ts';
 import { malformedReason } from '../malformed-reason.ts';
+import { verdictOf } from '../verdict-of.ts';
 import { chargeFloat, resumeFloat } from './charge-float.ts';
 import type { FloatCase, FloatDependencies } from './float-case.ts';
 import { judgedFloat, saveFloat } from './float-case.ts';
@@ -37,19 +38,12 @@ export interface FloatRequest {
  * Considers one float and leaves a verdict: under its member's lock it reads what there is to know, decides, and does what
  * was decided. The one entrance to collecting floats, for every stage.
  */
-export async function collectFloat(
-  dependencies: FloatDependencies,
-  request: FloatRequest,
-): Promise<CollectResult> {
-  const { userId, floatId } = request;
-  const acquired = await dependencies.locks.acquire(floatLockKey(userId), request.seen);
-  if ('busy' in acquired) return acquired;
-  try {
-    await dependencies.onStep('locked', { userId, subscriptionId: recordIdOf(floatId) });
-    return { verdict: await consider(dependencies, request, acquired.lock) };
-  } finally {
-    await acquired.lock.release();
-  }
+export function collectFloat(dependencies: FloatDependencies, request: FloatRequest): Promise<CollectResult> {
+  const { userId, floatId, seen } = request;
+  const record = { userId, subscriptionId: recordIdOf(floatId), seen };
+  return underLock(dependencies, floatLockKey(userId), record, (lock) =>
+    consider(dependencies, request, lock),
+  );
 }
 
 async function consider(
@@ -89,38 +83,18 @@ async function readFloat(
   request: FloatRequest,
 ): Promise<ReadFloat | { readonly unreadable: Verdict }> {
   const { floats, collectionHistory, clock } = dependencies;
-  const { floatId, userId } = request;
-  const now = clock.now();
+  const { floatId, userId, triggerId } = request;
+  const about = { userId, subscriptionId: recordIdOf(floatId), triggerId, at: clock.now() };
   try {
     const [float, log] = await Promise.all([floats.get(floatId), collectionHistory.getByFloatID(floatId)]);
-    if (float?.userId !== userId) return { unreadable: notRead(request, now, 'no-op', 'record-gone') };
+    if (float?.userId !== userId) return { unreadable: verdictOf(about, 'no-op', 'record-gone') };
     return { float, log };
   } catch (error) {
     if (!(error instanceof MalformedRowError)) throw error;
-    const verdict = notRead(request, now, 'malformed', malformedReason(error));
-    return { unreadable: { ...verdict, detail: error.message } };
+    const detail = { detail: error.message };
+    return { unreadable: verdictOf(about, 'malformed', malformedReason(error), detail) };
   }
 }
-
-const notRead = (
-  { floatId, userId, triggerId }: FloatRequest,
-  at: Instant,
-  verdict: VerdictName,
-  reason: string,
-): Verdict => ({
-  subscriptionId: recordIdOf(floatId),
-  userId,
-  triggerId,
-  verdict,
-  reason,
-  amount: ZERO,
-  at,
-  attemptId: null,
-  until: null,
-  plan: null,
-  heldIn: null,
-  detail: null,
-});
 
 export type FloatFactSources = Pick<FloatDependencies, 'users' | 'accounts' | 'achRouting'> & {
   readonly pipeline: Pick<FloatDependencies['pipeline'], 'readBackground'>;
@@ -172,13 +146,11 @@ function carryOut(theCase: FloatCase, decision: FloatDecision): Promise<Verdict>
   switch (decision.verdict) {
     case 'no-op':
     case 'deferred':
-      return leave(dependencies, judgedFloat(theCase, decision.verdict, decision.reason));
     case 'skipped':
-      return leave(dependencies, judgedFloat(theCase, 'skipped', decision.reason, { until: decision.until }));
     case 'blocked':
       return leave(
         dependencies,
-        judgedFloat(theCase, 'blocked', decision.reason, { attemptId: decision.attemptId }),
+        judgeUntouched((...verdict) => judgedFloat(theCase, ...verdict), decision),
       );
     case 'default':
     case 'uncollectable':

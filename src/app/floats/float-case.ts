@@ -11,6 +11,7 @@ import type { LockClient } from '../../ports/lock.ts';
 import type { AccountService, PrimaryAccount, UserService } from '../../ports/services.ts';
 import type { Write } from '../../ports/transaction.ts';
 import type { Chargeable, MoneyDependencies } from '../move-money.ts';
+import { verdictOf } from '../verdict-of.ts';
 
 export interface FloatDependencies extends MoneyDependencies {
   readonly locks: LockClient;
@@ -34,27 +35,17 @@ export interface FloatCase extends Chargeable {
   readonly plan: Plan | null;
 }
 
-export function judgedFloat(
+export const judgedFloat = (
   { float: { floatId, userId, amount }, triggerId, now, plan }: FloatCase,
   verdict: VerdictName,
   reason: string,
-  more: { readonly attemptId?: AttemptId | null; readonly until?: Instant | null } = {},
-): Verdict {
-  return {
-    subscriptionId: recordIdOf(floatId),
-    userId,
-    triggerId,
-    verdict,
-    reason,
+  more: { readonly attemptId?: AttemptId; readonly until?: Instant | null } = {},
+): Verdict =>
+  verdictOf({ userId, subscriptionId: recordIdOf(floatId), triggerId, at: now }, verdict, reason, {
     amount,
-    at: now,
-    attemptId: more.attemptId ?? null,
-    until: more.until ?? null,
     plan,
-    heldIn: null,
-    detail: null,
-  };
-}
+    ...more,
+  });
 
 /** One transaction: the float, its row of the log and what goes along. Gives the case as it is then. */
 export async function saveFloat(

@@ -11,6 +11,7 @@ import type { RecordRef } from '../../ports/runs.ts';
 import type { NotificationService, UserService } from '../../ports/services.ts';
 import type { SubscriptionsRepository } from '../../ports/subscriptions.ts';
 import { malformedReason } from '../malformed-reason.ts';
+import { verdictOf } from '../verdict-of.ts';
 
 export interface NotifyDependencies {
   readonly subscriptions: Pick<SubscriptionsRepository, 'listByUserID'>;
@@ -45,21 +46,9 @@ export async function notifyRecord(
   dependencies: NotifyDependencies,
   request: NotifyRequest,
 ): Promise<NotifyResult> {
-  const found = await consider(dependencies, request);
-  if (request.patient && found.reason === UNAPPLIED) return { waitsFor: UNAPPLIED };
-  const verdict: Verdict = {
-    userId: request.userId,
-    subscriptionId: request.subscriptionId,
-    triggerId: request.triggerId,
-    amount: ZERO,
-    at: dependencies.clock.now(),
-    attemptId: null,
-    until: null,
-    plan: null,
-    heldIn: null,
-    detail: null,
-    ...found,
-  };
+  const { verdict: name, reason, ...more } = await consider(dependencies, request);
+  if (request.patient && reason === UNAPPLIED) return { waitsFor: UNAPPLIED };
+  const verdict = verdictOf({ ...request, at: dependencies.clock.now() }, name, reason, more);
   await dependencies.pipeline.saveVerdict(verdict);
   return { verdict };
 }

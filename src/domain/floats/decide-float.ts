@@ -19,7 +19,7 @@ import type {
   FloatSkipReason,
 } from './float-decision.ts';
 import type { Float, Stage } from './float.ts';
-import { failedAch, failuresInARow, isReauthorised, webhooksOn } from './limits.ts';
+import { attemptsOn, failedAch, failuresInARow, isReauthorised } from './limits.ts';
 import type { FloatPolicy } from './policy.ts';
 
 interface Question {
@@ -124,7 +124,10 @@ function limitReached({ stage, facts, policy, now }: Question): FloatDecision | 
   const { log } = facts;
   if (policy.twoFailuresGate && failuresInARow(log) >= FAILURES_TO_STOP_AT && !isReauthorised(log))
     return skipped('two-failures');
-  return stage === 'WEBHOOK' && webhooksOn(dateOf(now), log) >= policy.webhookPerDay
+  const today = attemptsOn(dateOf(now), stage, log);
+  // Retries are daily: a second run on the same day asks nobody twice.
+  if (stage === 'RETRY' && today > 0) return skipped('retried-today', tomorrow(now));
+  return stage === 'WEBHOOK' && today >= policy.webhookPerDay
     ? skipped('webhooks-of-the-day-used', tomorrow(now))
     : null;
 }
@@ -199,7 +202,7 @@ function chargeCard(question: Question, ach: AchAnswer): FloatDecision {
 /** The ACH entry after a declined card is an attempt of its own, and the decline one that failed. */
 function hasRoomForTwo({ stage, facts, policy, now }: Question): boolean {
   if (policy.twoFailuresGate && failuresInARow(facts.log) + 1 >= FAILURES_TO_STOP_AT) return false;
-  return stage !== 'WEBHOOK' || webhooksOn(dateOf(now), facts.log) + 1 < policy.webhookPerDay;
+  return stage !== 'WEBHOOK' || attemptsOn(dateOf(now), 'WEBHOOK', facts.log) + 1 < policy.webhookPerDay;
 }
 
 const charge = (

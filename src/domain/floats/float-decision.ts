@@ -36,6 +36,7 @@ export type AgainstAch = GateReason | 'route-against-ach' | 'ach-attempts-used-u
 export type FloatSkipReason =
   | AgainstAch
   | 'two-failures'
+  | 'retried-today'
   | 'webhooks-of-the-day-used'
   | 'no-account'
   | 'no-debit-card'

@@ -1,7 +1,7 @@
 import type { AttemptId } from '../attempt.ts';
 import type { CalendarDate } from '../calendar-date.ts';
 import { compareInstants } from '../instant.ts';
-import type { LogEntry } from './float.ts';
+import type { LogEntry, Stage } from './float.ts';
 
 /** How many ACH debits came back or were not even taken, over the float's whole life. */
 export const failedAch = (log: readonly LogEntry[]): number =>
@@ -9,9 +9,9 @@ export const failedAch = (log: readonly LogEntry[]): number =>
     rows.some(({ method, outcome }) => method === 'ACH' && outcome === 'RETURNED'),
   ).length;
 
-/** How many attempts signals have made that day. A return that arrives on it is no attempt: its first row counts. */
-export const webhooksOn = (day: CalendarDate, log: readonly LogEntry[]): number =>
-  attemptsIn(log).filter(([first]) => first.process === 'WEBHOOK' && first.runDate === day).length;
+/** How many attempts a stage has made that day. A return that arrives on it is no attempt: its first row counts. */
+export const attemptsOn = (day: CalendarDate, stage: Stage, log: readonly LogEntry[]): number =>
+  attemptsIn(log).filter(([first]) => first.process === stage && first.runDate === day).length;
 
 /** How many of the newest attempts have failed one after the other, over any rail. */
 export function failuresInARow(log: readonly LogEntry[]): number {

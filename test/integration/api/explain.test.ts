@@ -3,7 +3,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
 import { answerRequest } from '../../../src/app/answer-request.ts';
-import { provisionalVerdict } from '../../../src/app/provisional-verdict.ts';
+import { verdictOf } from '../../../src/app/verdict-of.ts';
 import { formatInstant, plusDays } from '../../../src/domain/instant.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import { subscriptionLockKey } from '../../../src/ports/lock.ts';
@@ -172,9 +172,8 @@ describe('why a record was not charged', () => {
 
   it('was locked: the run did not get to it, and who holds it now', async () => {
     const record = await system.here.member();
-    const verdict = { verdict: 'locked', reason: 'user-busy' } as const;
     const { pipeline: store, locks } = system.here.dependencies;
-    await store.saveVerdict(provisionalVerdict(record, TODAY, verdict, TICK));
+    await store.saveVerdict(verdictOf({ ...record, triggerId: TODAY, at: TICK }, 'locked', 'user-busy'));
     const taken = await locks.acquire(subscriptionLockKey(record.userId));
     if (!('lock' in taken)) throw new Error('somebody else has it');
     const found = await explained(record);

@@ -8,7 +8,8 @@ import { items } from '../../../src/adapters/dynamodb/pipeline-items.ts';
 import { DynamoRuns } from '../../../src/adapters/dynamodb/runs.ts';
 import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { compareWithForecast } from '../../../src/app/compare-forecast.ts';
-import type { ForecastDependencies, ForecastProgress } from '../../../src/app/forecast-run.ts';
+import type { ForecastProgress } from '../../../src/app/forecast-sum.ts';
+import type { ForecastDependencies } from '../../../src/app/forecast-run.ts';
 import { forecastRun } from '../../../src/app/forecast-run.ts';
 import type { NextStep, RunDependencies } from '../../../src/app/run-collections.ts';
 import { startRun, takePage } from '../../../src/app/run-collections.ts';
@@ -16,8 +17,8 @@ import type { Instant } from '../../../src/domain/instant.ts';
 import { formatInstant, plusDays, plusMs } from '../../../src/domain/instant.ts';
 import type { OwnedUsers } from '../../../src/domain/ownership.ts';
 import { owns } from '../../../src/domain/ownership.ts';
-import type { CollectingProcess } from '../../../src/domain/runs.ts';
-import { COLLECTING_PROCESSES, PATH_OF_RUN } from '../../../src/domain/runs.ts';
+import type { BillingProcess } from '../../../src/domain/runs.ts';
+import { BILLING_PROCESSES, PATH_OF_RUN } from '../../../src/domain/runs.ts';
 import type { BillingStatus, Subscription, SubscriptionId } from '../../../src/domain/subscription.ts';
 import type { FreezeTarget } from '../../../src/ports/freezes.ts';
 import type { RecordRef, Run } from '../../../src/ports/runs.ts';
@@ -29,15 +30,13 @@ import { world } from '../../support/world.ts';
 const TICK = at('2026-11-16T08:00:00Z');
 
 /** What a due record of each process looks like. */
-const DUE: Record<
-  CollectingProcess,
-  { readonly billingStatus: BillingStatus; readonly billingDate: Instant }
-> = {
-  scheduled: { billingStatus: 'SCHEDULED', billingDate: at('2026-11-16T06:00:00Z') },
-  retry: { billingStatus: 'ERROR', billingDate: at('2026-11-10T06:00:00Z') },
-  pause: { billingStatus: 'PAUSED', billingDate: at('2026-11-16T06:00:00Z') },
-  stale: { billingStatus: 'ERROR', billingDate: at('2026-10-10T06:00:00Z') },
-};
+const DUE: Record<BillingProcess, { readonly billingStatus: BillingStatus; readonly billingDate: Instant }> =
+  {
+    scheduled: { billingStatus: 'SCHEDULED', billingDate: at('2026-11-16T06:00:00Z') },
+    retry: { billingStatus: 'ERROR', billingDate: at('2026-11-10T06:00:00Z') },
+    pause: { billingStatus: 'PAUSED', billingDate: at('2026-11-16T06:00:00Z') },
+    stale: { billingStatus: 'ERROR', billingDate: at('2026-10-10T06:00:00Z') },
+  };
 
 let here: World;
 async function begin(pageSize: number): Promise<void> {
@@ -59,14 +58,14 @@ const foreteller = (owned: OwnedUsers = { kind: 'all' }): ForecastDependencies =
   ratePerS: 10_000,
 });
 
-const forecast = (process: CollectingProcess, dependencies = foreteller()) =>
+const forecast = (process: BillingProcess, dependencies = foreteller()) =>
   forecastRun(dependencies, { process, asOf: TICK }, () => undefined);
 
 type Order = 'oldest first' | 'newest first';
 
 /** Runs to the end, one record after the other. */
 async function drive(
-  process: CollectingProcess,
+  process: BillingProcess,
   order: Order,
   owned: OwnedUsers = { kind: 'all' },
 ): Promise<Run> {
@@ -146,7 +145,7 @@ async function leaveOpen(record: StoredSubscription, status: BillingStatus): Pro
 }
 
 /** Somebody of every kind that the rules tell apart. */
-async function populate(process: CollectingProcess): Promise<void> {
+async function populate(process: BillingProcess): Promise<void> {
   const due = DUE[process];
   const member = (settings: object = {}, fields: Partial<Subscription> = {}) =>
     here.member(settings, { ...due, ...fields });
@@ -193,8 +192,9 @@ async function populate(process: CollectingProcess): Promise<void> {
 /** Everything in the four tables, to the byte. */
 async function everything(): Promise<string> {
   const { client, tables } = here.store;
+  const { billing, history, locks, pipeline } = tables;
   const all = await Promise.all(
-    Object.values(tables as unknown as Record<string, string>).map(async (TableName) => {
+    [billing, history, locks, pipeline].map(async (TableName) => {
       const { Items = [], LastEvaluatedKey } = await client.send(new ScanCommand({ TableName }));
       expect(LastEvaluatedKey).toBeUndefined();
       return Items.map((item) => JSON.stringify(Object.entries(item).sort())).sort();
@@ -205,7 +205,7 @@ async function everything(): Promise<string> {
 
 describe('a forecast', () => {
   // Workers take a member's records in any order. Out of one large page the newest can come first.
-  const variants = COLLECTING_PROCESSES.flatMap((process) => [
+  const variants = BILLING_PROCESSES.flatMap((process) => [
     { process, order: 'oldest first', pageSize: 4, frozen: null } as const,
     { process, order: 'newest first', pageSize: 100, frozen: 'ACH' } as const,
   ]);

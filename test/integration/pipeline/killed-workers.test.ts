@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { debitsOf } from '../../support/debits.ts';
-import type { CrashPoint, Pipeline } from '../../support/pipeline.ts';
+import { keepWorking } from '../../support/keep-working.ts';
+import type { Pipeline } from '../../support/pipeline.ts';
 import { pipeline } from '../../support/pipeline.ts';
 import type { CollectionStep } from '../../../src/ports/steps.ts';
 
@@ -9,20 +10,10 @@ const STEPS: readonly CollectionStep[] = ['locked', 'intent-written', 'charged',
 let system: Pipeline;
 
 beforeAll(async () => {
-  system = await pipeline({ COLLECTION_CONCURRENCY: '4' });
+  // One at a time: who dies takes nobody along who was to die elsewhere.
+  system = await pipeline({ COLLECTION_CONCURRENCY: '1' });
 });
 afterAll(() => system.close());
-
-/** As a supervisor would: whenever a worker dies another takes its place. Gives how many died. */
-async function keepWorking(crashPoints: readonly CrashPoint[], until: Promise<unknown>): Promise<number> {
-  const over = until.then(() => 'over' as const);
-  for (let deaths = 0; ; deaths += 1) {
-    const worker = await system.worker({ crashPoints });
-    if ((await Promise.race([worker.ended, over])) === 'SIGKILL') continue;
-    await worker.stop();
-    return deaths;
-  }
-}
 
 describe('workers that are killed at every step', () => {
   it('complete the run; nobody is charged twice, no period is lost', async () => {
@@ -34,7 +25,7 @@ describe('workers that are killed at every step', () => {
       signal: 'SIGKILL' as const,
     }));
     const { runId } = await system.start('scheduled');
-    const deaths = await keepWorking(crashPoints, system.over(runId));
+    const deaths = await keepWorking(system, crashPoints, system.over(runId));
 
     expect(deaths).toBe(STEPS.length);
     const { report } = (await system.runs.get(runId))!;
@@ -56,7 +47,7 @@ describe('workers that are killed at every step', () => {
       { step: 'outcome-written' as const, userId: record!.userId, signal: 'SIGKILL' as const },
     ];
     const { runId } = await system.start('retry');
-    const deaths = await keepWorking(crashPoints, system.over(runId));
+    const deaths = await keepWorking(system, crashPoints, system.over(runId));
 
     expect(deaths).toBe(1);
     expect((await system.runs.get(runId))?.report).toMatchObject({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../../src/domain/instant.ts';
 import { plusDays, plusNanos } from '../../../src/domain/instant.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
-import { RUN_PROCESSES, dueRange, isInRange } from '../../../src/domain/runs.ts';
+import { BILLING_PROCESSES, dueRange, isInRange } from '../../../src/domain/runs.ts';
 import type { BillingStatus } from '../../../src/domain/subscription.ts';
 import { BILLING_STATUSES } from '../../../src/domain/subscription.ts';
 import { at, subscription } from '../../support/records.ts';
@@ -13,7 +13,7 @@ const before = (instant: Instant): Instant => plusNanos(instant, -1n);
 const after = (instant: Instant): Instant => plusNanos(instant, 1n);
 
 const runsOver = (billingStatus: BillingStatus, billingDate: Instant): string[] =>
-  RUN_PROCESSES.filter((process) =>
+  ([...BILLING_PROCESSES, 'notify'] as const).filter((process) =>
     isInRange(dueRange(process, TICK, DEFAULT_POLICY), subscription({ billingStatus, billingDate })),
   );
 

@@ -44,5 +44,8 @@ it('a scheduler that knows cron is told the same', () => {
     stale: '0 9 * * *',
     notify: '0 15 * * *',
     pause: '0 22 * * 1-5',
+    'float-retry': '30 8 * * 1-5',
+    'float-tomorrow': '30 9 * * 1-5',
+    'float-today': '30 9 * * 1-5',
   });
 });

@@ -67,6 +67,7 @@ const REASONS: Record<string, readonly string[]> = {
   ],
   other: [
     'two-failures',
+    'retried-today',
     'webhooks-of-the-day-used',
     'no-account',
     'no-debit-card',
@@ -211,7 +212,9 @@ describe('in every situation', () => {
       fc.property(floatSituations, (situation) => {
         const decision = judge(situation);
         if (decision.verdict !== 'charge' || decision.fallback === null) return;
-        const { stage: process, facts, now } = situation;
+        const { stage, facts, now } = situation;
+        // Both are of the one retry of the day; every other limit is to count the decline.
+        const process = stage === 'RETRY' ? 'TODAY6AM' : stage;
         const decline = logEntry({ process, runTime: now, attemptId: 'new' as AttemptId });
         const account = { ...facts.account!, hasDebitCard: false };
         const afterwards = judge(withFacts(situation, { log: [...facts.log, decline], account }));

@@ -342,6 +342,21 @@ describe('two failures in a row', () => {
   });
 });
 
+describe('a retry', () => {
+  const retried = (daysAgo: number) => row(daysAgo, { process: 'RETRY' });
+
+  it('is made once a day, and again after midnight UTC', () => {
+    expect(given('RETRY', log(retried(0)))).toEqual(skipped('retried-today', MIDNIGHT));
+    expect(given('RETRY', log(retried(0)), then(MIDNIGHT)).verdict).toBe('charge');
+    expect(given('RETRY', log(retried(1))).verdict).toBe('charge');
+  });
+
+  it('does not wait because of what another stage did on that day', () => {
+    expect(given('RETRY', log(row(0, { process: 'TODAY6AM' }))).verdict).toBe('charge');
+    expect(given('WEBHOOK', log(retried(0))).verdict).toBe('charge');
+  });
+});
+
 describe('signals', () => {
   it('are followed twice a day, and again after midnight UTC', () => {
     expect(given('WEBHOOK', log(webhookToday(), webhookToday()))).toEqual(

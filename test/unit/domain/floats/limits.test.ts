@@ -5,7 +5,7 @@ import {
   failedAch,
   failuresInARow,
   isReauthorised,
-  webhooksOn,
+  attemptsOn,
 } from '../../../../src/domain/floats/limits.ts';
 import { day, logEntry } from '../../../support/floats.ts';
 import { at } from '../../../support/records.ts';
@@ -49,9 +49,9 @@ describe('the signals of a day', () => {
       webhook('2026-11-15'),
       on('2026-11-16'),
     ];
-    expect(webhooksOn(day('2026-11-16'), log)).toBe(2);
-    expect(webhooksOn(day('2026-11-15'), log)).toBe(1);
-    expect(webhooksOn(day('2026-11-17'), log)).toBe(0);
+    expect(attemptsOn(day('2026-11-16'), 'WEBHOOK', log)).toBe(2);
+    expect(attemptsOn(day('2026-11-15'), 'WEBHOOK', log)).toBe(1);
+    expect(attemptsOn(day('2026-11-17'), 'WEBHOOK', log)).toBe(0);
   });
 
   it('do not count the bank’s word of today about what was sent on another day', () => {
@@ -59,13 +59,13 @@ describe('the signals of a day', () => {
       webhook('2026-11-16', { ...named('a'), method: 'ACH', outcome: 'RETURNED' }),
       webhook('2026-11-12', { ...named('a'), method: 'ACH', outcome: 'ACHSENT' }),
     ];
-    expect(webhooksOn(day('2026-11-16'), log)).toBe(0);
-    expect(webhooksOn(day('2026-11-12'), log)).toBe(1);
+    expect(attemptsOn(day('2026-11-16'), 'WEBHOOK', log)).toBe(0);
+    expect(attemptsOn(day('2026-11-12'), 'WEBHOOK', log)).toBe(1);
   });
 
   it('do not count what is no attempt', () => {
     const defaulted = webhook('2026-11-16', { method: null, attemptId: null, outcome: 'DEFAULTED' });
-    expect(webhooksOn(day('2026-11-16'), [defaulted])).toBe(0);
+    expect(attemptsOn(day('2026-11-16'), 'WEBHOOK', [defaulted])).toBe(0);
   });
 });
 

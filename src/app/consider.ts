@@ -1,0 +1,50 @@
+import type { AttemptId } from '../domain/attempt.ts';
+import type { Instant } from '../domain/instant.ts';
+import type { Verdict, VerdictName } from '../domain/verdict.ts';
+import type { Lock, LockClient, PastSighting, Sighting } from '../ports/lock.ts';
+import type { RecordRef } from '../ports/runs.ts';
+import type { OnStep } from '../ports/steps.ts';
+
+/** `busy`: somebody else works on this user. Nothing was read or written. */
+export type CollectResult = { readonly verdict: Verdict } | { readonly busy: Sighting };
+
+/** Considers a record while nobody else does. */
+export async function underLock(
+  { locks, onStep }: { readonly locks: LockClient; readonly onStep: OnStep },
+  key: string,
+  { seen, ...record }: RecordRef & { readonly seen?: PastSighting | undefined },
+  consider: (lock: Lock) => Promise<Verdict>,
+): Promise<CollectResult> {
+  const acquired = await locks.acquire(key, seen);
+  if ('busy' in acquired) return acquired;
+  try {
+    await onStep('locked', record);
+    return { verdict: await consider(acquired.lock) };
+  } finally {
+    await acquired.lock.release();
+  }
+}
+
+/** Decisions of any product that leave its record as it is. */
+export type Untouched =
+  | { readonly verdict: 'no-op' | 'deferred'; readonly reason: string }
+  | { readonly verdict: 'skipped'; readonly reason: string; readonly until: Instant | null }
+  | { readonly verdict: 'blocked'; readonly reason: string; readonly attemptId: AttemptId };
+
+export type Judge = (
+  verdict: VerdictName,
+  reason: string,
+  more?: { readonly attemptId?: AttemptId; readonly until?: Instant | null },
+) => Verdict;
+
+export function judgeUntouched(judge: Judge, decision: Untouched): Verdict {
+  switch (decision.verdict) {
+    case 'no-op':
+    case 'deferred':
+      return judge(decision.verdict, decision.reason);
+    case 'skipped':
+      return judge('skipped', decision.reason, { until: decision.until });
+    case 'blocked':
+      return judge('blocked', decision.reason, { attemptId: decision.attemptId });
+  }
+}
