@@ -55,6 +55,7 @@ const configFrom = (environment: Environment) =>
     forecast: sections.forecast,
     tiers: sections.tiers,
     floats: sections.floats,
+    recurring: sections.recurring,
     rate: sections.workers.pick({ PROCESSOR_RATE_PER_S: true }),
   });
 
@@ -80,6 +81,7 @@ export async function startDashboard(
     ...stores,
     ...openServices(config),
     ...floatRules(config.floats),
+    recurringPolicy: config.recurring,
     policy: config.policy,
     owned,
     clock,

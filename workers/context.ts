@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { QueueSet } from '../queues/queue-set.ts';
 import type { ProductDependencies } from '../src/app/collect-record.ts';
 import type { NotifyDependencies } from '../src/app/notify/notify-record.ts';
+import type { RemindDependencies } from '../src/app/recurring/remind-recurring.ts';
 import type { ReconcileDependencies } from '../src/app/reconcile-runs.ts';
 import type { RunDependencies } from '../src/app/run-collections.ts';
 import type { JanitorPolicy } from '../src/app/settle-attempt.ts';
@@ -18,6 +19,7 @@ export interface WorkerContext {
   readonly runs: RunDependencies;
   readonly reconcile: ReconcileDependencies;
   readonly notify: NotifyDependencies;
+  readonly remind: RemindDependencies;
   readonly requests: RequestStore;
   readonly inbox: Inbox;
   readonly users: UserService;

@@ -65,6 +65,7 @@ export async function startApi(
     forecast: sections.forecast,
     tiers: sections.tiers,
     floats: sections.floats,
+    recurring: sections.recurring,
     rate: sections.workers.pick({ PROCESSOR_RATE_PER_S: true }),
   });
   refuseShortLease(config);
@@ -81,6 +82,7 @@ export async function startApi(
     ...stores,
     ...openServices(config),
     ...floatRules(config.floats),
+    recurringPolicy: config.recurring,
     policy: config.policy,
     clock,
     timer: systemTimer,

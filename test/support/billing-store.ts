@@ -11,6 +11,7 @@ import {
 import { createDynamoClient } from '../../src/adapters/dynamodb/client.ts';
 import { DynamoFloats } from '../../src/adapters/dynamodb/floats.ts';
 import { DynamoHistory } from '../../src/adapters/dynamodb/history.ts';
+import { DynamoRecurring } from '../../src/adapters/dynamodb/recurring.ts';
 import { DynamoSubscriptions } from '../../src/adapters/dynamodb/subscriptions.ts';
 import type { TableDefinition, TableNames } from '../../src/adapters/dynamodb/tables.ts';
 import { ensureTable, tableDefinitions } from '../../src/adapters/dynamodb/tables.ts';
@@ -34,6 +35,7 @@ export interface BillingStore {
   readonly history: DynamoHistory;
   /** Of use where their tables were asked for. */
   readonly floats: DynamoFloats;
+  readonly recurring: DynamoRecurring;
   /** A repository that has not looked at the table yet. */
   anotherProcess(): DynamoSubscriptions;
   /** Puts a lock row and gives its fence, as an acquisition would. */
@@ -103,6 +105,13 @@ export async function billingStore({
     pageSize,
     ids: randomUUID,
   });
+  const recurring = new DynamoRecurring({
+    client,
+    transactor,
+    table: tables.recurring,
+    pageSize,
+    ids: randomUUID,
+  });
   const lockRow = (userId: string): Item => ({ PartitionKey: { S: subscriptionLockKey(userId) } });
   return {
     client,
@@ -110,6 +119,7 @@ export async function billingStore({
     subscriptions,
     history,
     floats,
+    recurring,
     anotherProcess: () => new DynamoSubscriptions({ client, transactor, pageSize, ...names }),
     async takeLock(userId) {
       const ownerName = randomUUID();

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { DynamoRecurring } from '../../src/adapters/dynamodb/recurring.ts';
-import { Transactor } from '../../src/adapters/dynamodb/transaction.ts';
+import type { DynamoRecurring } from '../../src/adapters/dynamodb/recurring.ts';
 import { HttpService } from '../../src/adapters/services/http.ts';
 import { HttpNotificationService } from '../../src/adapters/services/notification-service.ts';
-import { systemTimer } from '../../src/adapters/system-timer.ts';
 import { collectRecurring } from '../../src/app/recurring/collect-recurring.ts';
 import type { RecurringDependencies } from '../../src/app/recurring/recurring-case.ts';
 import type { RemindDependencies } from '../../src/app/recurring/remind-recurring.ts';
 import { remindRecurring } from '../../src/app/recurring/remind-recurring.ts';
-import { DEFAULT_RECURRING_POLICY } from '../../src/domain/recurring/policy.ts';
 import { paymentReference, recurringRecordId } from '../../src/domain/recurring/record-id.ts';
 import type { AccountId, Receipt, RecurringSubscription } from '../../src/domain/recurring/recurring.ts';
 import type { Verdict } from '../../src/domain/verdict.ts';
@@ -41,26 +38,11 @@ export interface RecurringDesk {
 
 /** `here` needs the table of recurring payments. */
 export function recurringDesk(here: World): RecurringDesk {
-  const { client, tables } = here.store;
-  const transactor = new Transactor({
-    client,
-    locksTable: tables.locks,
-    timer: systemTimer,
-    random: Math.random,
-  });
-  const repository = new DynamoRecurring({
-    client,
-    transactor,
-    table: tables.recurring,
-    pageSize: 500,
-    ids: randomUUID,
-  });
+  const repository = here.store.recurring;
   const http = new HttpService({ url: here.url, name: 'notifications service', timeoutMs: 5_000 });
   const dependencies: RecurringDependencies & RemindDependencies = {
     ...here.dependencies,
-    recurring: repository,
     notifications: new HttpNotificationService(http),
-    recurringPolicy: DEFAULT_RECURRING_POLICY,
   };
   const verdictOf = (result: Awaited<ReturnType<typeof collectRecurring>>): Verdict => {
     if ('busy' in result) throw new Error('somebody else works on this account');

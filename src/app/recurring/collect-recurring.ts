@@ -10,31 +10,22 @@ import { isReminded } from '../../domain/recurring/recurring.ts';
 import type { Verdict } from '../../domain/verdict.ts';
 import { isProvisional } from '../../domain/verdict.ts';
 import type { Lock } from '../../ports/lock.ts';
-import { recurringLockKey } from '../../ports/lock.ts';
 import type { Background } from '../../ports/pipeline.ts';
-import type { CollectResult } from '../collect-subscription.ts';
+import type { CollectResult } from '../consider.ts';
+import { judgeUntouched } from '../consider.ts';
 import { chargeRecurring, resumeRecurring } from './charge-recurring.ts';
 import type { RecurringCase, RecurringDependencies, RecurringRequest } from './recurring-case.ts';
-import { judgedRecurring, readRecurring, saveRecurring } from './recurring-case.ts';
+import { judgedRecurring, readRecurring, saveRecurring, underAccountLock } from './recurring-case.ts';
 
 /**
  * Considers one recurring payment and leaves a verdict: under its account's lock it reads what there is to know, decides,
  * and does what was decided. The one entrance to collecting recurring payments.
  */
-export async function collectRecurring(
+export function collectRecurring(
   dependencies: RecurringDependencies,
   request: RecurringRequest,
 ): Promise<CollectResult> {
-  const { accountId } = request;
-  const acquired = await dependencies.locks.acquire(recurringLockKey(accountId), request.seen);
-  if ('busy' in acquired) return acquired;
-  try {
-    const subscriptionId = recurringRecordId(request);
-    await dependencies.onStep('locked', { userId: payerOf(accountId), subscriptionId });
-    return { verdict: await consider(dependencies, request, acquired.lock) };
-  } finally {
-    await acquired.lock.release();
-  }
+  return underAccountLock(dependencies, request, (lock) => consider(dependencies, request, lock));
 }
 
 async function consider(
@@ -106,11 +97,11 @@ function carryOut(theCase: RecurringCase, decision: RecurringDecision): Promise<
     case 'no-op':
     case 'deferred':
     case 'skipped':
-      return leave(dependencies, judgedRecurring(theCase, decision.verdict, decision.reason));
-    case 'blocked': {
-      const { reason, attemptId } = decision;
-      return leave(dependencies, judgedRecurring(theCase, 'blocked', reason, { attemptId }));
-    }
+    case 'blocked':
+      return leave(
+        dependencies,
+        judgeUntouched((...verdict) => judgedRecurring(theCase, ...verdict), decision),
+      );
     case 'go-stale':
       return giveUp(theCase, decision.reason);
     case 'resume':

@@ -1,5 +1,6 @@
 import type { CalendarDate } from '../../domain/calendar-date.ts';
 import { addDays, parseDate } from '../../domain/calendar-date.ts';
+import type { RecurringProcess } from '../../domain/recurring/runs.ts';
 import { BadCursorError } from '../../errors.ts';
 import type { DueList, DueRecurringPage, RecurringRepository } from '../../ports/recurring.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
@@ -12,10 +13,16 @@ import type { PageKey } from '../../ports/subscriptions.ts';
  *   nothing before it is due    always read: a write that was late, or an index
  */
 
-type DueDays = Pick<
+export type DueDays = Pick<
   RecurringRepository,
-  'getDuePaymentsByDate' | 'getDueRemindersByDate' | 'dueSince' | 'noteDueSince'
+  'getDuePaymentsByDate' | 'getDueRemindersByDate' | 'dueSince'
 >;
+export type DueMarks = DueDays & Pick<RecurringRepository, 'noteDueSince'>;
+
+export const LIST_OF_RUN: Record<RecurringProcess, DueList> = {
+  'recurring-payments': 'payments',
+  'recurring-reminders': 'reminders',
+};
 
 /** How far back a table that somebody else has filled is looked through, once. */
 const FIRST_LOOK_DAYS = 400;
@@ -30,7 +37,7 @@ export interface DueQuery {
 
 /** What is due by that day, a page at a time; the oldest first. */
 export async function readDueDays(
-  recurring: Omit<DueDays, 'noteDueSince'>,
+  recurring: DueDays,
   { list, today, cursor }: DueQuery,
 ): Promise<DueRecurringPage> {
   let { day, key } =
@@ -47,7 +54,7 @@ export async function readDueDays(
 }
 
 /** Days on which nothing is left to do need not be read again. */
-export async function passEmptyDays(recurring: DueDays, list: DueList, today: CalendarDate): Promise<void> {
+export async function passEmptyDays(recurring: DueMarks, list: DueList, today: CalendarDate): Promise<void> {
   const since = await recurring.dueSince(list);
   let day = await firstDay(recurring, list, today);
   while (day < addDays(today, -ALWAYS_READ_DAYS) && isEmpty(await onDay(recurring, list, day, null)))

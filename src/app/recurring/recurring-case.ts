@@ -1,6 +1,5 @@
 import type { AttemptId } from '../../domain/attempt.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { ZERO } from '../../domain/money.ts';
 import type { Plan } from '../../domain/plan.ts';
 import type { RecurringChange } from '../../domain/recurring/outcomes.ts';
 import type { RecurringPolicy } from '../../domain/recurring/policy.ts';
@@ -8,12 +7,16 @@ import { payerOf, recurringRecordId } from '../../domain/recurring/record-id.ts'
 import type { RecurringSubscription } from '../../domain/recurring/recurring.ts';
 import type { Verdict, VerdictName } from '../../domain/verdict.ts';
 import { MalformedRowError } from '../../errors.ts';
-import type { LockClient, PastSighting } from '../../ports/lock.ts';
+import type { Lock, LockClient, PastSighting } from '../../ports/lock.ts';
+import { recurringLockKey } from '../../ports/lock.ts';
 import type { RecurringRef, RecurringRepository } from '../../ports/recurring.ts';
 import type { UserService } from '../../ports/services.ts';
 import type { Write } from '../../ports/transaction.ts';
+import type { CollectResult } from '../consider.ts';
+import { underLock } from '../consider.ts';
 import { malformedReason } from '../malformed-reason.ts';
 import type { Chargeable, MoneyDependencies } from '../move-money.ts';
+import { verdictOf } from '../verdict-of.ts';
 
 export interface RecurringDependencies extends MoneyDependencies {
   readonly locks: LockClient;
@@ -37,37 +40,33 @@ export interface RecurringCase extends Chargeable {
   readonly plan: Plan | null;
 }
 
-type Finding = Pick<Verdict, 'verdict' | 'reason' | 'at'> & Partial<Verdict>;
+/** Considers a subscription while nobody else works on its account. */
+export const underAccountLock = (
+  dependencies: Pick<RecurringDependencies, 'locks' | 'onStep'>,
+  { seen, ...ref }: RecurringRequest,
+  consider: (lock: Lock) => Promise<Verdict>,
+): Promise<CollectResult> => {
+  const record = { userId: payerOf(ref.accountId), subscriptionId: recurringRecordId(ref), seen };
+  return underLock(dependencies, recurringLockKey(ref.accountId), record, consider);
+};
 
-/** What came of considering one, in so far as nothing is known beside it. */
-export const recurringVerdict = (
-  { accountId, recurringId, triggerId }: RecurringRef & { readonly triggerId: string },
-  found: Finding,
-): Verdict => ({
-  subscriptionId: recurringRecordId({ accountId, recurringId }),
-  userId: payerOf(accountId),
-  triggerId,
-  amount: ZERO,
-  attemptId: null,
-  until: null,
-  plan: null,
-  heldIn: null,
-  detail: null,
-  ...found,
-});
+/** What a verdict about it is about. */
+export const aboutRecurring = (
+  { triggerId, ...ref }: Pick<RecurringRequest, 'accountId' | 'recurringId' | 'triggerId'>,
+  at: Instant,
+) => ({ userId: payerOf(ref.accountId), subscriptionId: recurringRecordId(ref), triggerId, at });
 
-export function judgedRecurring(
+export const judgedRecurring = (
   { subscription, triggerId, now, plan }: RecurringCase,
   verdict: VerdictName,
   reason: string,
-  more: { readonly attemptId?: AttemptId | null } = {},
-): Verdict {
-  const amount = subscription.paymentAmount;
-  return recurringVerdict(
-    { ...subscription, triggerId },
-    { verdict, reason, amount, at: now, plan, attemptId: more.attemptId ?? null },
-  );
-}
+  more: { readonly attemptId?: AttemptId; readonly until?: Instant | null } = {},
+): Verdict =>
+  verdictOf(aboutRecurring({ ...subscription, triggerId }, now), verdict, reason, {
+    amount: subscription.paymentAmount,
+    plan,
+    ...more,
+  });
 
 /** A row that nobody can read is left alone and reported. */
 export async function readRecurring(
@@ -78,12 +77,13 @@ export async function readRecurring(
   try {
     const subscription = await recurring.getSubscription(request);
     if (subscription !== null) return { subscription };
-    return { unreadable: recurringVerdict(request, { verdict: 'no-op', reason: 'record-gone', at }) };
+    return { unreadable: verdictOf(aboutRecurring(request, at), 'no-op', 'record-gone') };
   } catch (error) {
     if (!(error instanceof MalformedRowError)) throw error;
-    const reason = malformedReason(error);
-    const found: Finding = { verdict: 'malformed', reason, at, detail: error.message };
-    return { unreadable: recurringVerdict(request, found) };
+    const detail = { detail: error.message };
+    return {
+      unreadable: verdictOf(aboutRecurring(request, at), 'malformed', malformedReason(error), detail),
+    };
   }
 }
 

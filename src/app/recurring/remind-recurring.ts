@@ -13,12 +13,12 @@ import {
 import type { Verdict } from '../../domain/verdict.ts';
 import { isProvisional } from '../../domain/verdict.ts';
 import type { Lock } from '../../ports/lock.ts';
-import { recurringLockKey } from '../../ports/lock.ts';
 import type { PipelineStore } from '../../ports/pipeline.ts';
 import type { NotificationService } from '../../ports/services.ts';
-import type { CollectResult } from '../collect-subscription.ts';
+import type { CollectResult } from '../consider.ts';
+import { verdictOf } from '../verdict-of.ts';
 import type { RecurringDependencies, RecurringRequest } from './recurring-case.ts';
-import { readRecurring, recurringVerdict } from './recurring-case.ts';
+import { aboutRecurring, readRecurring, underAccountLock } from './recurring-case.ts';
 
 export interface RemindDependencies extends Pick<
   RecurringDependencies,
@@ -29,20 +29,11 @@ export interface RemindDependencies extends Pick<
 }
 
 /** Tells an account of a payment that is coming, once for each, and leaves a verdict. */
-export async function remindRecurring(
+export function remindRecurring(
   dependencies: RemindDependencies,
   request: RecurringRequest,
 ): Promise<CollectResult> {
-  const { accountId } = request;
-  const acquired = await dependencies.locks.acquire(recurringLockKey(accountId), request.seen);
-  if ('busy' in acquired) return acquired;
-  try {
-    const subscriptionId = recurringRecordId(request);
-    await dependencies.onStep('locked', { userId: payerOf(accountId), subscriptionId });
-    return { verdict: await consider(dependencies, request, acquired.lock) };
-  } finally {
-    await acquired.lock.release();
-  }
+  return underAccountLock(dependencies, request, (lock) => consider(dependencies, request, lock));
 }
 
 async function consider(
@@ -68,16 +59,12 @@ async function consider(
   if (before !== null && !isProvisional(before)) return before;
 
   const decision = decideReminder(subscription, user, at);
-  const amount = subscription.paymentAmount;
+  const about = aboutRecurring(request, at);
+  const amount = { amount: subscription.paymentAmount };
   if (decision.verdict !== 'remind')
-    return leave(dependencies, recurringVerdict(request, { ...decision, amount, at }));
+    return leave(dependencies, verdictOf(about, decision.verdict, decision.reason, amount));
   await tell(dependencies, subscription);
-  const judgement = recurringVerdict(request, {
-    verdict: 'notified',
-    reason: RECURRING_REMINDER,
-    amount,
-    at,
-  });
+  const judgement = verdictOf(about, 'notified', RECURRING_REMINDER, amount);
   const change = recurringReminded(subscription, clock.now());
   await recurring.updateSubscription(lock.fence, subscription, change, [pipeline.judge(judgement)]);
   return judgement;
