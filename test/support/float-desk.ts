@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { ruleRouting } from '../../src/adapters/ach-routing/rule-routing.ts';
-import { DynamoFloats } from '../../src/adapters/dynamodb/floats.ts';
-import { Transactor } from '../../src/adapters/dynamodb/transaction.ts';
-import { systemTimer } from '../../src/adapters/system-timer.ts';
 import { collectFloat } from '../../src/app/floats/collect-float.ts';
 import type { FloatDependencies } from '../../src/app/floats/float-case.ts';
 import type { Float, LogEntry, Stage } from '../../src/domain/floats/float.ts';
-import { DEFAULT_FLOAT_POLICY } from '../../src/domain/floats/policy.ts';
 import type { UserId } from '../../src/domain/subscription.ts';
 import type { Verdict } from '../../src/domain/verdict.ts';
+import type { FloatsRepository } from '../../src/ports/floats.ts';
 import { floatLockKey } from '../../src/ports/lock.ts';
 import { aFloat } from './floats.ts';
 import type { LedgerEntry, World } from './world.ts';
@@ -16,7 +12,7 @@ import type { LedgerEntry, World } from './world.ts';
 /** Floats in a world: real tables, the real bank, the production code. */
 export interface FloatDesk {
   readonly dependencies: FloatDependencies;
-  readonly floats: DynamoFloats;
+  readonly floats: FloatsRepository;
   /** A member who was paid an advance that is due today. Settings are the bank's, fields the float's. */
   float(settings?: object, fields?: Partial<Float>): Promise<Float>;
   collect(
@@ -32,28 +28,8 @@ export interface FloatDesk {
 
 /** `here` needs the tables of floats. */
 export function floatDesk(here: World): FloatDesk {
-  const { client, tables } = here.store;
-  const transactor = new Transactor({
-    client,
-    locksTable: tables.locks,
-    timer: systemTimer,
-    random: Math.random,
-  });
-  const floats = new DynamoFloats({
-    client,
-    transactor,
-    floatsTable: tables.floats,
-    collectionHistoryTable: tables.collectionHistory,
-    pageSize: 500,
-    ids: randomUUID,
-  });
-  const dependencies: FloatDependencies = {
-    ...here.dependencies,
-    floats,
-    collectionHistory: floats,
-    achRouting: ruleRouting('off'),
-    floatPolicy: DEFAULT_FLOAT_POLICY,
-  };
+  const { dependencies } = here;
+  const { floats, collectionHistory } = dependencies;
   return {
     dependencies,
     floats,
@@ -78,7 +54,7 @@ export function floatDesk(here: World): FloatDesk {
       if (found === null) throw new Error(`no float ${floatId}`);
       return found;
     },
-    log: ({ floatId }) => floats.getByFloatID(floatId),
+    log: ({ floatId }) => collectionHistory.getByFloatID(floatId),
     async ledger({ floatId }) {
       const page = await here.bank('GET', `/ledger?reference_id=${floatId}&limit=5000`);
       return (page as { entries: LedgerEntry[] }).entries;

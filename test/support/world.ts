@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { ruleRouting } from '../../src/adapters/ach-routing/rule-routing.ts';
 import { BatchReader } from '../../src/adapters/dynamodb/batch-reader.ts';
+import { DynamoFloats } from '../../src/adapters/dynamodb/floats.ts';
 import { DynamoPipeline } from '../../src/adapters/dynamodb/pipeline.ts';
+import { Transactor } from '../../src/adapters/dynamodb/transaction.ts';
 import { createLockClient } from '../../src/adapters/lock/lock-client.ts';
 import { HttpAccountService } from '../../src/adapters/services/account-service.ts';
 import { HttpService } from '../../src/adapters/services/http.ts';
 import { HttpProcessor } from '../../src/adapters/services/processor.ts';
 import { HttpUserService } from '../../src/adapters/services/user-service.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
+import type { CollectAnyDependencies } from '../../src/app/any-product.ts';
 import type { CollectRequest } from '../../src/app/collect-subscription.ts';
 import { collectSubscription } from '../../src/app/collect-subscription.ts';
-import type { CollectDependencies } from '../../src/app/collection-case.ts';
+import { DEFAULT_FLOAT_POLICY } from '../../src/domain/floats/policy.ts';
 import type { Instant } from '../../src/domain/instant.ts';
 import { formatInstant } from '../../src/domain/instant.ts';
 import type { Path } from '../../src/domain/paths.ts';
@@ -38,7 +42,8 @@ export interface World {
   /** Where the bank answers. */
   readonly url: string;
   readonly store: BillingStore;
-  readonly dependencies: CollectDependencies;
+  /** Those of floats need a world with their tables. */
+  readonly dependencies: CollectAnyDependencies;
   now: Instant;
   onStep: OnStep;
   /** A member with one record that is due. Settings are the bank's, fields the record's. */
@@ -70,9 +75,26 @@ export async function world(options: StoreOptions = {}): Promise<World> {
     timer: systemTimer,
     random: Math.random,
   });
-  const dependencies: CollectDependencies = {
+  const floats = new DynamoFloats({
+    client: store.client,
+    transactor: new Transactor({
+      client: store.client,
+      locksTable: store.tables.locks,
+      timer: systemTimer,
+      random: Math.random,
+    }),
+    floatsTable: store.tables.floats,
+    collectionHistoryTable: store.tables.collectionHistory,
+    pageSize: 500,
+    ids: randomUUID,
+  });
+  const dependencies: CollectAnyDependencies = {
     locks,
     subscriptions: store.subscriptions,
+    floats,
+    collectionHistory: floats,
+    achRouting: ruleRouting('off'),
+    floatPolicy: DEFAULT_FLOAT_POLICY,
     pipeline: new DynamoPipeline({
       client: store.client,
       table: store.tables.pipeline,
