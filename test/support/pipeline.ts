@@ -19,6 +19,7 @@ import type { Run, RunStore } from '../../src/ports/runs.ts';
 import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
 import { SHORT_TIMES } from './bridges.ts';
 import { at } from './records.ts';
+import type { StoreOptions } from './billing-store.ts';
 import { eventually } from './processes.ts';
 import type { PrivateRedis } from './redis-server.ts';
 import { privateRedis } from './redis-server.ts';
@@ -87,8 +88,11 @@ const MADE_AT_ONCE = 25;
 
 export const TICK = at('2026-11-16T08:00:00Z');
 
-export async function pipeline(env: Readonly<Record<string, string>> = {}): Promise<Pipeline> {
-  const [here, redis, folder] = await Promise.all([world(), privateRedis(), temporaryFolder()]);
+export async function pipeline(
+  env: Readonly<Record<string, string>> = {},
+  options: StoreOptions = {},
+): Promise<Pipeline> {
+  const [here, redis, folder] = await Promise.all([world(options), privateRedis(), temporaryFolder()]);
   await here.bank('PUT', '/clock', { now: formatInstant(TICK), frozen: true });
   const { client, tables } = here.store;
   const reader = new BatchReader({ client, table: tables.pipeline, timer: systemTimer, random: Math.random });
@@ -102,6 +106,8 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
     HISTORY_TABLE: tables.history,
     LOCKS_TABLE: tables.locks,
     PIPELINE_TABLE: tables.pipeline,
+    DYNAMO_TABLE: tables.floats,
+    COLLECTION_HISTORY_TABLE: tables.collectionHistory,
     USER_SERVICE_URL: here.url,
     TXN_SERVICE_URL: here.url,
     PAYMENTS_SERVICE_URL: here.url,
