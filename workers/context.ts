@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { QueueSet } from '../queues/queue-set.ts';
-import type { ProductDependencies } from '../src/app/collect-record.ts';
+import type { CollectAnyDependencies } from '../src/app/any-product.ts';
 import type { NotifyDependencies } from '../src/app/notify/notify-record.ts';
 import type { ReconcileDependencies } from '../src/app/reconcile-runs.ts';
 import type { RunDependencies } from '../src/app/run-collections.ts';
@@ -12,9 +12,11 @@ import type { Inbox } from '../src/ports/inbox.ts';
 import type { RequestStore } from '../src/ports/requests.ts';
 import type { UserService } from '../src/ports/services.ts';
 
+export type { CollectAnyDependencies };
+
 /** What processors work with. Made once per process. */
 export interface WorkerContext {
-  readonly collect: ProductDependencies;
+  readonly collect: CollectAnyDependencies;
   readonly runs: RunDependencies;
   readonly reconcile: ReconcileDependencies;
   readonly notify: NotifyDependencies;

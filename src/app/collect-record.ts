@@ -4,14 +4,11 @@ import type { Stage } from '../domain/floats/float.ts';
 import type { Path } from '../domain/paths.ts';
 import type { CollectingProcess } from '../domain/runs.ts';
 import { PATH_OF_RUN } from '../domain/runs.ts';
+import type { CollectAnyDependencies } from './any-product.ts';
 import type { CollectRequest } from './collect-subscription.ts';
 import { collectSubscription } from './collect-subscription.ts';
-import type { CollectDependencies } from './collection-case.ts';
 import type { CollectResult } from './consider.ts';
 import { collectFloat } from './floats/collect-float.ts';
-import type { FloatDependencies } from './floats/float-case.ts';
-
-export type ProductDependencies = CollectDependencies & FloatDependencies;
 
 export type RunRequest = Omit<CollectRequest, 'path'> & { readonly process: CollectingProcess };
 
@@ -21,7 +18,7 @@ export const consideredAs = (process: CollectingProcess): Path | Stage =>
 
 /** One record that a run has handed over, of whichever product. */
 export function collectRecord(
-  dependencies: ProductDependencies,
+  dependencies: CollectAnyDependencies,
   { process, ...request }: RunRequest,
 ): Promise<CollectResult> {
   if (!isFloatProcess(process))

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { DynamoFloats } from '../../src/adapters/dynamodb/floats.ts';
 import { collectFloat } from '../../src/app/floats/collect-float.ts';
 import type { FloatDependencies } from '../../src/app/floats/float-case.ts';
 import type { Float, LogEntry, Stage } from '../../src/domain/floats/float.ts';
 import type { UserId } from '../../src/domain/subscription.ts';
 import type { Verdict } from '../../src/domain/verdict.ts';
+import type { FloatsRepository } from '../../src/ports/floats.ts';
 import { floatLockKey } from '../../src/ports/lock.ts';
 import { aFloat } from './floats.ts';
 import type { LedgerEntry, World } from './world.ts';
@@ -12,7 +12,7 @@ import type { LedgerEntry, World } from './world.ts';
 /** Floats in a world: real tables, the real bank, the production code. */
 export interface FloatDesk {
   readonly dependencies: FloatDependencies;
-  readonly floats: DynamoFloats;
+  readonly floats: FloatsRepository;
   /** A member who was paid an advance that is due today. Settings are the bank's, fields the float's. */
   float(settings?: object, fields?: Partial<Float>): Promise<Float>;
   collect(
@@ -29,7 +29,7 @@ export interface FloatDesk {
 /** `here` needs the tables of floats. */
 export function floatDesk(here: World): FloatDesk {
   const { dependencies } = here;
-  const { floats } = here.store;
+  const { floats, collectionHistory } = dependencies;
   return {
     dependencies,
     floats,
@@ -54,7 +54,7 @@ export function floatDesk(here: World): FloatDesk {
       if (found === null) throw new Error(`no float ${floatId}`);
       return found;
     },
-    log: ({ floatId }) => floats.getByFloatID(floatId),
+    log: ({ floatId }) => collectionHistory.getByFloatID(floatId),
     async ledger({ floatId }) {
       const page = await here.bank('GET', `/ledger?reference_id=${floatId}&limit=5000`);
       return (page as { entries: LedgerEntry[] }).entries;

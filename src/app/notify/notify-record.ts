@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../../domain/calendar-date.ts';
 import type { DeferReason } from '../../domain/decision.ts';
-import { formatMoney, ZERO } from '../../domain/money.ts';
+import { formatMoney } from '../../domain/money.ts';
 import { THREE_DAY_NOTICE, noNotice, noNoticeTo, noticeKey } from '../../domain/notice.ts';
 import type { Subscription } from '../../domain/subscription.ts';
 import type { Verdict } from '../../domain/verdict.ts';
