@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { QueueSet } from '../queues/queue-set.ts';
 import type { CollectDependencies } from '../src/app/collection-case.ts';
+import type { FloatDependencies } from '../src/app/floats/float-case.ts';
 import type { NotifyDependencies } from '../src/app/notify/notify-record.ts';
 import type { ReconcileDependencies } from '../src/app/reconcile-runs.ts';
 import type { RunDependencies } from '../src/app/run-collections.ts';
@@ -12,9 +13,12 @@ import type { Inbox } from '../src/ports/inbox.ts';
 import type { RequestStore } from '../src/ports/requests.ts';
 import type { UserService } from '../src/ports/services.ts';
 
+/** What collecting takes, whichever product is collected. */
+export type CollectAnyDependencies = CollectDependencies & FloatDependencies;
+
 /** What processors work with. Made once per process. */
 export interface WorkerContext {
-  readonly collect: CollectDependencies;
+  readonly collect: CollectAnyDependencies;
   readonly runs: RunDependencies;
   readonly reconcile: ReconcileDependencies;
   readonly notify: NotifyDependencies;

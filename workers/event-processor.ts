@@ -13,7 +13,9 @@ import type { Processor, TakenJob } from './job.ts';
 import { dataOf } from './job.ts';
 import { delay, putOff, reasonOf } from './put-off.ts';
 
-export type EventContext = Pick<WorkerContext, 'inbox' | 'queues' | 'redis' | 'collect' | 'log'>;
+export type EventContext = Pick<WorkerContext, 'inbox' | 'queues' | 'redis' | 'log'> & {
+  readonly collect: Pick<WorkerContext['collect'], 'locks' | 'clock'>;
+};
 
 export type ApplyEvent = (
   event: InboxEvent,

@@ -1,6 +1,7 @@
 import { KEY_PREFIX, connectRedis } from '../queues/connection.ts';
 import { QueueSet } from '../queues/queue-set.ts';
 import { QUEUE_NAMES } from '../queues/queue-names.ts';
+import { ruleRouting } from '../src/adapters/ach-routing/rule-routing.ts';
 import { clockFrom } from '../src/adapters/clock/clock-from.ts';
 import { openMetricsServer } from '../src/adapters/metrics/metrics-server.ts';
 import { RedisForecastShelf } from '../src/adapters/redis/forecast-shelf.ts';
@@ -40,6 +41,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
     services: sections.services,
     processor: sections.processor,
     policy: sections.policy,
+    floats: sections.floats,
     ownership: sections.ownership,
     tiers: sections.tiers,
     workers: sections.workers,
@@ -68,6 +70,8 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
     processor: charging.processor,
     gate: untilStopping(charging.gate, stopping.signal),
     policy: config.policy,
+    floatPolicy: config.floats.floatPolicy,
+    achRouting: ruleRouting(config.floats.achOverride),
     clock,
     timer: systemTimer,
     processorTimeoutMs: config.processor.PROCESSOR_TIMEOUT_MS,
