@@ -19,7 +19,7 @@ let environment: Record<string, string>;
 const lines: { fields: object; message: string }[] = [];
 
 beforeAll(async () => {
-  [store, redis] = await Promise.all([billingStore(), privateRedis()]);
+  [store, redis] = await Promise.all([billingStore({ withFloats: true }), privateRedis()]);
   const { tables } = store;
   environment = {
     REDIS_URL: redis.url,
@@ -28,6 +28,9 @@ beforeAll(async () => {
     HISTORY_TABLE: tables.history,
     LOCKS_TABLE: tables.locks,
     PIPELINE_TABLE: tables.pipeline,
+    DYNAMO_TABLE: tables.floats,
+    COLLECTION_HISTORY_TABLE: tables.collectionHistory,
+    BYPASS_TABLE: tables.bypass,
     ...NO_SERVICES,
     API_RATE_PER_MINUTE: '100000',
   };
