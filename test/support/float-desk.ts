@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { ruleRouting } from '../../src/adapters/ach-routing/rule-routing.ts';
+import { writeFloat } from '../../src/adapters/dynamodb/float-items.ts';
 import { DynamoFloats } from '../../src/adapters/dynamodb/floats.ts';
 import { Transactor } from '../../src/adapters/dynamodb/transaction.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
 import { collectFloat } from '../../src/app/floats/collect-float.ts';
 import type { FloatDependencies } from '../../src/app/floats/float-case.ts';
-import type { Float, LogEntry, Stage } from '../../src/domain/floats/float.ts';
+import type { Float, FloatStatus, LogEntry, Stage } from '../../src/domain/floats/float.ts';
 import { DEFAULT_FLOAT_POLICY } from '../../src/domain/floats/policy.ts';
 import type { UserId } from '../../src/domain/subscription.ts';
 import type { Verdict } from '../../src/domain/verdict.ts';
 import { floatLockKey } from '../../src/ports/lock.ts';
+import type { Item } from './billing-store.ts';
 import { aFloat } from './floats.ts';
 import type { LedgerEntry, World } from './world.ts';
 
@@ -19,6 +22,10 @@ export interface FloatDesk {
   readonly floats: DynamoFloats;
   /** A member who was paid an advance that is due today. Settings are the bank's, fields the float's. */
   float(settings?: object, fields?: Partial<Float>): Promise<Float>;
+  /** The same as it stands after its due date, whatever brought it there. */
+  standing(status: FloatStatus, settings?: object, fields?: Partial<Float>): Promise<Float>;
+  /** Writes a float's row as it was never written. */
+  rewrite(float: Float, change: Item): Promise<void>;
   collect(
     stage: Stage,
     float: Float,
@@ -54,7 +61,7 @@ export function floatDesk(here: World): FloatDesk {
     achRouting: ruleRouting('off'),
     floatPolicy: DEFAULT_FLOAT_POLICY,
   };
-  return {
+  const desk: FloatDesk = {
     dependencies,
     floats,
     async float(settings = {}, fields = {}) {
@@ -66,6 +73,15 @@ export function floatDesk(here: World): FloatDesk {
       await floats.create(acquired.lock.fence, float);
       await acquired.lock.release();
       return float;
+    },
+    async standing(status, settings, fields) {
+      const float = { ...(await desk.float(settings, fields)), status };
+      await desk.rewrite(float, {});
+      return float;
+    },
+    async rewrite(float, change) {
+      const Item = { ...writeFloat(float, 'by the test'), ...change };
+      await client.send(new PutItemCommand({ TableName: tables.floats, Item }));
     },
     async collect(stage, { userId, floatId }, triggerId = `trigger-${randomUUID()}`, other = {}) {
       const request = { stage, userId, floatId, triggerId };
@@ -84,4 +100,5 @@ export function floatDesk(here: World): FloatDesk {
       return (page as { entries: LedgerEntry[] }).entries;
     },
   };
+  return desk;
 }
