@@ -12,8 +12,6 @@ import type { Inbox } from '../src/ports/inbox.ts';
 import type { RequestStore } from '../src/ports/requests.ts';
 import type { UserService } from '../src/ports/services.ts';
 
-export type { CollectAnyDependencies };
-
 /** What processors work with. Made once per process. */
 export interface WorkerContext {
   readonly collect: CollectAnyDependencies;

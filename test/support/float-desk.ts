@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { writeFloat } from '../../src/adapters/dynamodb/float-items.ts';
 import { collectFloat } from '../../src/app/floats/collect-float.ts';
 import type { FloatDependencies } from '../../src/app/floats/float-case.ts';
-import type { Float, LogEntry, Stage } from '../../src/domain/floats/float.ts';
+import type { Float, FloatStatus, LogEntry, Stage } from '../../src/domain/floats/float.ts';
 import type { UserId } from '../../src/domain/subscription.ts';
 import type { Verdict } from '../../src/domain/verdict.ts';
 import type { FloatsRepository } from '../../src/ports/floats.ts';
 import { floatLockKey } from '../../src/ports/lock.ts';
+import type { Item } from './billing-store.ts';
 import { aFloat } from './floats.ts';
 import type { LedgerEntry, World } from './world.ts';
 
@@ -15,6 +18,10 @@ export interface FloatDesk {
   readonly floats: FloatsRepository;
   /** A member who was paid an advance that is due today. Settings are the bank's, fields the float's. */
   float(settings?: object, fields?: Partial<Float>): Promise<Float>;
+  /** The same as it stands after its due date, whatever brought it there. */
+  standing(status: FloatStatus, settings?: object, fields?: Partial<Float>): Promise<Float>;
+  /** Writes a float's row as it was never written. */
+  rewrite(float: Float, change: Item): Promise<void>;
   collect(
     stage: Stage,
     float: Float,
@@ -30,7 +37,8 @@ export interface FloatDesk {
 export function floatDesk(here: World): FloatDesk {
   const { dependencies } = here;
   const { floats, collectionHistory } = dependencies;
-  return {
+  const { client, tables } = here.store;
+  const desk: FloatDesk = {
     dependencies,
     floats,
     async float(settings = {}, fields = {}) {
@@ -42,6 +50,15 @@ export function floatDesk(here: World): FloatDesk {
       await floats.create(acquired.lock.fence, float);
       await acquired.lock.release();
       return float;
+    },
+    async standing(status, settings, fields) {
+      const float = { ...(await desk.float(settings, fields)), status };
+      await desk.rewrite(float, {});
+      return float;
+    },
+    async rewrite(float, change) {
+      const Item = { ...writeFloat(float, 'by the test'), ...change };
+      await client.send(new PutItemCommand({ TableName: tables.floats, Item }));
     },
     async collect(stage, { userId, floatId }, triggerId = `trigger-${randomUUID()}`, other = {}) {
       const request = { stage, userId, floatId, triggerId };
@@ -60,4 +77,5 @@ export function floatDesk(here: World): FloatDesk {
       return (page as { entries: LedgerEntry[] }).entries;
     },
   };
+  return desk;
 }
