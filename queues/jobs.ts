@@ -88,11 +88,17 @@ export const QUEUE_OF_RUN: Record<RunProcess, QueueName> = {
   'recurring-reminders': 'recurring-reminders',
 };
 
+/**
+ * Requests about floats go where their likes go, so that a queue of floats holds only what runs hand over, and a run can
+ * tell when its pass is done.
+ */
 export const QUEUE_OF_REQUEST: Record<RequestPath, QueueName> = {
   MANUAL_REPAYMENT: 'manual-repayments',
   BATCH: 'collections-batch',
   WEBHOOK: 'collections-webhook',
   WEBHOOK_BALANCE: 'collections-webhook-balance',
+  FLOAT_PAYBACK: 'manual-repayments',
+  FLOAT_WEBHOOK: 'collections-webhook',
 };
 
 /*

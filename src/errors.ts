@@ -28,6 +28,11 @@ export class OpenFloatError extends CollectionsError {
   readonly code = 'open-float';
 }
 
+/** Thrown when a float is to be recorded whose due date has passed. Nothing was written. */
+export class DueDatePassedError extends CollectionsError {
+  readonly code = 'due-date-passed';
+}
+
 /** Thrown when a forecast is asked for a day of which nobody can tell anything. */
 export class TooFarAheadError extends CollectionsError {
   readonly code = 'too-far-ahead';

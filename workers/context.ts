@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { QueueSet } from '../queues/queue-set.ts';
-import type { ProductDependencies } from '../src/app/collect-record.ts';
+import type { CollectAnyDependencies } from '../src/app/any-product.ts';
 import type { NotifyDependencies } from '../src/app/notify/notify-record.ts';
 import type { RemindDependencies } from '../src/app/recurring/remind-recurring.ts';
 import type { ReconcileDependencies } from '../src/app/reconcile-runs.ts';
@@ -15,7 +15,7 @@ import type { UserService } from '../src/ports/services.ts';
 
 /** What processors work with. Made once per process. */
 export interface WorkerContext {
-  readonly collect: ProductDependencies;
+  readonly collect: CollectAnyDependencies;
   readonly runs: RunDependencies;
   readonly reconcile: ReconcileDependencies;
   readonly notify: NotifyDependencies;

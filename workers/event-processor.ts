@@ -2,18 +2,20 @@ import { DelayedError } from 'bullmq';
 import { eventJob } from '../queues/jobs.ts';
 import type { EventJob } from '../queues/jobs.ts';
 import { backoffMs } from '../queues/options.ts';
+import { lockKeyOfEvent } from '../src/app/payment-event.ts';
 import { msOf } from '../src/domain/instant.ts';
 import { MalformedEventError, UnknownRecordError, UnpricedTierError } from '../src/errors.ts';
 import type { EventOutcome, InboxEvent } from '../src/ports/inbox.ts';
 import type { PastSighting, Sighting } from '../src/ports/lock.ts';
-import { subscriptionLockKey } from '../src/ports/lock.ts';
 import { SOON_AND_ALWAYS, lookAgainLater, pastSighting } from './busy-lock.ts';
 import type { WorkerContext } from './context.ts';
 import type { Processor, TakenJob } from './job.ts';
 import { dataOf } from './job.ts';
 import { delay, putOff, reasonOf } from './put-off.ts';
 
-export type EventContext = Pick<WorkerContext, 'inbox' | 'queues' | 'redis' | 'collect' | 'log'>;
+export type EventContext = Pick<WorkerContext, 'inbox' | 'queues' | 'redis' | 'log'> & {
+  readonly collect: Pick<WorkerContext['collect'], 'locks' | 'clock'>;
+};
 
 export type ApplyEvent = (
   event: InboxEvent,
@@ -133,7 +135,7 @@ async function quarantine(
   const { inbox, collect, log } = context;
   const { userId, stream, sequence, type } = event;
   const seen = await pastSighting(context, data.seen);
-  const acquired = await collect.locks.acquire(subscriptionLockKey(userId), seen);
+  const acquired = await collect.locks.acquire(lockKeyOfEvent(event), seen);
   if ('busy' in acquired) return lookAgain(context, taken, data, acquired.busy);
   try {
     const reason = error instanceof Error ? error.message : String(error);

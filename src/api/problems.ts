@@ -1,4 +1,4 @@
-import { BadCursorError, CollectionsError, TooFarAheadError } from '../errors.ts';
+import { BadCursorError, CollectionsError, DueDatePassedError, TooFarAheadError } from '../errors.ts';
 
 interface ProblemKind {
   readonly status: number;
@@ -48,6 +48,10 @@ export const PROBLEMS = {
   'not-refundable': { status: 409, title: 'The record has no payment that could be given back' },
   'refund-declined': { status: 409, title: 'The processor refused to give the payment back' },
   'upgrade-undone': { status: 409, title: 'It was paid but could not be had any more; the money goes back' },
+  'no-active-subscription': { status: 409, title: 'The user is no active member' },
+  'over-limit': { status: 409, title: 'More, or for longer, than is advanced to anybody' },
+  'open-float': { status: 409, title: 'The member has a float that is not paid back' },
+  'requirements-not-met': { status: 409, title: 'The member does not meet what a float requires' },
   'service-down': { status: 503, title: 'A service that this needs does not answer' },
   internal: { status: 500, title: 'Something went wrong here; the request id finds it in the log' },
 } as const satisfies Record<string, ProblemKind>;
@@ -129,6 +133,7 @@ export function problemOf(error: unknown, isStoreDown: (error: Error) => boolean
   }
   if (error instanceof BadCursorError) return invalidField('query', 'after', error.message);
   if (error instanceof TooFarAheadError) return invalidField('body', 'as_of', error.message);
+  if (error instanceof DueDatePassedError) return invalidField('body', 'due_date', error.message);
   if (error instanceof Error && isStoreDown(error)) {
     return new Problem('service-down', 'the store does not answer', { cause: error });
   }
@@ -137,8 +142,10 @@ export function problemOf(error: unknown, isStoreDown: (error: Error) => boolean
   return new Problem('internal', PROBLEMS.internal.title, { cause: error });
 }
 
-const isToldAsIs = (code: string): code is 'request-conflict' | 'service-down' =>
-  code === 'request-conflict' || code === 'service-down';
+const TOLD_AS_IS = ['request-conflict', 'service-down', 'open-float'] as const;
+
+const isToldAsIs = (code: string): code is (typeof TOLD_AS_IS)[number] =>
+  TOLD_AS_IS.some((told) => told === code);
 
 /** Errors with a status that Express and its body reader throw before a route is asked. */
 function codeOfRefusal(error: unknown): ProblemCode | null {

@@ -25,6 +25,8 @@ import { createApi } from './app.ts';
 import { withIdempotency } from './idempotency.ts';
 import { limitRate } from './rate-limit.ts';
 import { batchRoutes } from './routes/batch.ts';
+import { bypassRoutes } from './routes/bypasses.ts';
+import { floatRoutes } from './routes/floats.ts';
 import { forecastRoutes } from './routes/forecast.ts';
 import { freezeRoutes } from './routes/freezes.ts';
 import { membershipRoutes } from './routes/memberships.ts';
@@ -62,9 +64,9 @@ export async function startApi(
     services: sections.services,
     processor: sections.processor,
     policy: sections.policy,
+    floats: sections.floats,
     forecast: sections.forecast,
     tiers: sections.tiers,
-    floats: sections.floats,
     recurring: sections.recurring,
     rate: sections.workers.pick({ PROCESSOR_RATE_PER_S: true }),
   });
@@ -113,6 +115,8 @@ export async function startApi(
     ...paymentRoutes(dependencies),
     ...subscriptionRoutes(dependencies),
     ...membershipRoutes(memberships),
+    ...floatRoutes({ ...dependencies, floatLimits: config.floats.floatLimits }),
+    ...bypassRoutes(dependencies),
     ...runRoutes({ ...dependencies, wake: queues.ensurePage.bind(queues) }),
     ...forecastRoutes({ desk, ...dependencies }),
     ...batchRoutes(dependencies),

@@ -1,5 +1,5 @@
 import { Refusal } from '../app/desk/refusal.ts';
-import { LeaseTooShortError, ProcessorBusyError, ProcessorDownError } from '../errors.ts';
+import { LeaseTooShortError, MalformedRowError, ProcessorBusyError, ProcessorDownError } from '../errors.ts';
 import { Problem, userBusy } from './problems.ts';
 
 /** Does what was asked, and tells the caller why not where it could not be done. */
@@ -16,6 +16,10 @@ function problemFor(error: unknown): unknown {
     if (error.refused === 'user-busy') return userBusy();
     return new Problem(error.refused, error.message, { cause: error });
   }
+  if (error instanceof MalformedRowError)
+    return new Problem('malformed-record', `${error.attribute} of ${error.row.subscriptionId}`, {
+      cause: error,
+    });
   // A charge that was begun goes on when the same is asked again, or when the janitor comes to it.
   const isPassing =
     error instanceof ProcessorBusyError ||

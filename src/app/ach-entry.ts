@@ -1,6 +1,6 @@
 import type { Lock } from '../ports/lock.ts';
 import type { SubscriptionId, UserId } from '../domain/subscription.ts';
-import type { AttemptRecord, RecordState } from '../ports/pipeline.ts';
+import type { AttemptRecord, PipelineStore, RecordState } from '../ports/pipeline.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
 import type { CollectDependencies } from './collection-case.ts';
 
@@ -12,15 +12,25 @@ export type AchDependencies = Pick<
   'locks' | 'subscriptions' | 'pipeline' | 'processor' | 'policy' | 'clock'
 >;
 
-/** A payment, mostly an ACH entry, and its record, as read under the user's lock. */
-export interface SentEntry {
+/** What is kept about a payment under its record, read under the user's lock: the same for every product. */
+export interface KnownPayment {
   readonly lock: Lock;
   readonly confirmationId: string;
+  readonly state: RecordState;
+  /** Null where none of ours led to it. */
+  readonly attempt: AttemptRecord | null;
+}
+
+/** A payment, mostly an ACH entry, and its billing record. Without an attempt where the Go service sent it. */
+export interface SentEntry extends KnownPayment {
   readonly record: StoredSubscription;
   readonly partition: readonly StoredSubscription[];
-  readonly state: RecordState;
-  /** Null where the Go service sent it. */
-  readonly attempt: AttemptRecord | null;
+}
+
+export interface PaymentIds {
+  readonly userId: UserId;
+  readonly subscriptionId: SubscriptionId;
+  readonly confirmationId: string;
 }
 
 /** Whether the record stands as it does because of this payment. An earlier one has nothing to say about it any more. */
@@ -29,15 +39,21 @@ export const isRecordsPayment = ({ record, confirmationId }: SentEntry): boolean
 
 /** Null when there is no such record. With a row of the user that cannot be read nothing is known for sure. */
 export async function readEntry(
-  { subscriptions, pipeline }: AchDependencies,
+  { subscriptions, pipeline }: Pick<AchDependencies, 'subscriptions' | 'pipeline'>,
   lock: Lock,
-  ids: { readonly userId: UserId; readonly subscriptionId: SubscriptionId; readonly confirmationId: string },
+  ids: PaymentIds,
 ): Promise<SentEntry | null> {
-  const { userId, subscriptionId, confirmationId } = ids;
-  const { subscriptions: partition, malformed } = await subscriptions.listByUserID(userId);
+  const { subscriptions: partition, malformed } = await subscriptions.listByUserID(ids.userId);
   if (malformed[0] !== undefined) throw malformed[0];
-  const record = partition.find((row) => row.subscriptionId === subscriptionId);
-  if (record === undefined) return null;
+  const record = partition.find((row) => row.subscriptionId === ids.subscriptionId);
+  return record === undefined ? null : { ...(await readPayment(pipeline, lock, ids)), record, partition };
+}
+
+export async function readPayment(
+  pipeline: PipelineStore,
+  lock: Lock,
+  { userId, subscriptionId, confirmationId }: PaymentIds,
+): Promise<KnownPayment> {
   const [{ state }, attempts] = await Promise.all([
     pipeline.readBackground({ userId, subscriptionId, triggerId: '', accountId: null }),
     pipeline.attemptsOn(subscriptionId),
@@ -45,5 +61,5 @@ export async function readEntry(
   // A refund carries the confirmation id of the payment that it gives back.
   const charges = attempts.filter(({ refundOf }) => refundOf === null);
   const attempt = charges.find(({ resolution }) => resolution?.confirmationId === confirmationId) ?? null;
-  return { lock, confirmationId, record, partition, state, attempt };
+  return { lock, confirmationId, state, attempt };
 }

@@ -1,11 +1,15 @@
+import type { Stage } from '../domain/floats/float.ts';
+import { floatIdOf } from '../domain/floats/record-id.ts';
 import type { PastSighting, Sighting } from '../ports/lock.ts';
 import type { CollectionRequest, RequestOutcome, RequestStore } from '../ports/requests.ts';
-import type { CollectDependencies } from './collection-case.ts';
+import type { CollectAnyDependencies } from './any-product.ts';
+import type { CollectResult } from './consider.ts';
 import { collectSubscription } from './collect-subscription.ts';
 import { findRequest } from './find-request.ts';
+import { collectFloat } from './floats/collect-float.ts';
 import { verdictOf } from './verdict-of.ts';
 
-export interface AnswerDependencies extends CollectDependencies {
+export interface AnswerDependencies extends CollectAnyDependencies {
   readonly requests: RequestStore;
 }
 
@@ -23,19 +27,32 @@ export async function answerRequest(
 ): Promise<RequestAnswer> {
   const request = await existing(dependencies, requestId);
   if (request.outcome !== null) return { outcome: request.outcome };
-  const { path, userId, subscriptionId } = request;
-  const result = await collectSubscription(dependencies, {
-    path,
-    userId,
-    subscriptionId,
-    triggerId: requestId,
-    seen,
-  });
+  const result = await collect(dependencies, request, seen);
   if ('busy' in result) return result;
   const { verdict, reason } = result.verdict;
   const outcome: RequestOutcome = { verdict, reason };
   await dependencies.requests.close(request, { status: 'done', outcome, at: dependencies.clock.now() });
   return { outcome };
+}
+
+function collect(
+  dependencies: AnswerDependencies,
+  { requestId: triggerId, path, userId, subscriptionId }: CollectionRequest,
+  seen: PastSighting | undefined,
+): Promise<CollectResult> {
+  const ofFloat = (stage: Stage): Promise<CollectResult> => {
+    const floatId = floatIdOf(subscriptionId);
+    if (floatId === null) throw new Error(`request ${triggerId} asks for a float, not ${subscriptionId}`);
+    return collectFloat(dependencies, { stage, userId, floatId, triggerId, seen });
+  };
+  switch (path) {
+    case 'FLOAT_PAYBACK':
+      return ofFloat('SUPPORT');
+    case 'FLOAT_WEBHOOK':
+      return ofFloat('WEBHOOK');
+    default:
+      return collectSubscription(dependencies, { path, userId, subscriptionId, triggerId, seen });
+  }
 }
 
 /** For a job that gave up. What was answered meanwhile stays. */

@@ -1,22 +1,18 @@
-import { changesRecord } from '../domain/payment-outcome.ts';
 import { RecordChangedError, UnknownRecordError } from '../errors.ts';
 import type { EventOutcome, Inbox, InboxEvent } from '../ports/inbox.ts';
 import type { Lock, PastSighting, Sighting } from '../ports/lock.ts';
-import { subscriptionLockKey } from '../ports/lock.ts';
 import type { UserService } from '../ports/services.ts';
-import type { SentEntry } from './ach-entry.ts';
-import { isRecordsPayment, readEntry } from './ach-entry.ts';
-import type { CollectDependencies } from './collection-case.ts';
-import { recordAnswer } from './charge-subscription.ts';
-import type { PaymentEvent } from './payment-event.ts';
-import { isFloatEvent, readPaymentEvent } from './payment-event.ts';
-import { accountToBlock, recordAchOutcome } from './record-ach-outcome.ts';
-import { caseOfOpen } from './settle-attempt.ts';
+import type { KnownPayment } from './ach-entry.ts';
+import type { CollectAnyDependencies } from './any-product.ts';
+import { floatWord } from './floats/float-word.ts';
+import { isFloatEvent, lockKeyOfEvent } from './payment-event.ts';
+import type { PaymentWord } from './payment-word.ts';
+import { subscriptionWord } from './subscription-word.ts';
 
-export interface PaymentEventDependencies extends CollectDependencies {
+export type PaymentEventDependencies = CollectAnyDependencies & {
   readonly users: UserService;
   readonly inbox: Inbox;
-}
+};
 
 /** `busy`: somebody else works on this user. The event stays where it is. */
 export type PaymentEventResult = { readonly outcome: EventOutcome } | { readonly busy: Sighting };
@@ -33,47 +29,57 @@ export async function applyPaymentEvent(
   event: InboxEvent,
   seen?: PastSighting,
 ): Promise<PaymentEventResult> {
-  if (isFloatEvent(event)) return { outcome: await changeNothing(dependencies, event, 'floats-come-later') };
-  const news = readPaymentEvent(event);
-  const acquired = await dependencies.locks.acquire(subscriptionLockKey(event.userId), seen);
+  return isFloatEvent(event)
+    ? applyWord(dependencies, event, floatWord(dependencies, event), seen)
+    : applyWord(dependencies, event, subscriptionWord(dependencies, event), seen);
+}
+
+async function applyWord<E extends KnownPayment>(
+  dependencies: PaymentEventDependencies,
+  event: InboxEvent,
+  word: PaymentWord<E>,
+  seen: PastSighting | undefined,
+): Promise<PaymentEventResult> {
+  const acquired = await dependencies.locks.acquire(lockKeyOfEvent(event), seen);
   if ('busy' in acquired) return acquired;
   try {
-    return { outcome: await applyToLatest(dependencies, acquired.lock, event, news) };
+    return { outcome: await applyToLatest(dependencies, acquired.lock, event, word) };
   } finally {
     await acquired.lock.release();
   }
 }
 
-async function applyToLatest(
+async function applyToLatest<E extends KnownPayment>(
   dependencies: PaymentEventDependencies,
   lock: Lock,
   event: InboxEvent,
-  news: PaymentEvent,
+  word: PaymentWord<E>,
 ): Promise<EventOutcome> {
   for (let reads = 1; ; reads += 1) {
     try {
-      return await apply(dependencies, lock, event, news);
+      return await apply(dependencies, lock, event, word);
     } catch (error) {
       if (!(error instanceof RecordChangedError) || reads === READS) throw error;
     }
   }
 }
 
-async function apply(
+async function apply<E extends KnownPayment>(
   dependencies: PaymentEventDependencies,
   lock: Lock,
   event: InboxEvent,
-  news: PaymentEvent,
+  word: PaymentWord<E>,
 ): Promise<EventOutcome> {
   const before = await dependencies.inbox.wasApplied(event);
   if (before !== null) return takeOff(dependencies, event, before);
-  const entry = await findEntry(dependencies, lock, news);
+  const entry = await findEntry(dependencies, lock, word);
   if (entry === null) return changeNothing(dependencies, event, 'no-such-payment');
-  const isKnownUser = await banAfterChargeBack(dependencies, news);
-  const obstacle = whatStandsAgainst(entry, news);
-  if (obstacle === null) return change(dependencies, event, news, { entry, isKnownUser });
+  // Before the record: were it the other way round, a crash in between would leave the member unbanned.
+  const isKnownUser = word.ban === null || (await dependencies.users.ban(event.userId, word.ban));
+  const obstacle = word.obstacle(entry);
+  if (obstacle === null) return change(dependencies, event, word, { entry, isKnownUser });
   // Whatever the record says, the bank wants no more debits to this account.
-  const block = accountToBlock(entry, news.outcome);
+  const block = word.toBlock(entry);
   if (block !== null) await dependencies.pipeline.saveBlock(block.accountId, block.returnCode);
   return changeNothing(dependencies, event, obstacle);
 }
@@ -82,67 +88,51 @@ async function apply(
  * The payment that the event is about. A callback can be faster than the answer to the charge, or the answer was lost:
  * then our own outcome is written first. Null where the record has nothing to do with the payment.
  */
-async function findEntry(
+async function findEntry<E extends KnownPayment>(
   dependencies: PaymentEventDependencies,
   lock: Lock,
-  news: PaymentEvent,
-): Promise<SentEntry | null> {
-  const entry = await readEntry(dependencies, lock, news);
-  if (entry === null) throw new UnknownRecordError(`user has no record ${news.subscriptionId}`);
-  if (entry.attempt !== null || isRecordsPayment(entry)) return entry;
-  return (await answerOpenAttempt(dependencies, entry)) ? readEntry(dependencies, lock, news) : null;
+  word: PaymentWord<E>,
+): Promise<E | null> {
+  const entry = await word.read(lock);
+  if (entry === null) throw new UnknownRecordError(`user has no record ${word.recordId}`);
+  if (word.concerns(entry)) return entry;
+  return (await answerOpenAttempt(dependencies, entry, word)) ? word.read(lock) : null;
 }
 
 /** Whether the payment turned out to be the answer to the record's open attempt. */
-async function answerOpenAttempt(
-  dependencies: PaymentEventDependencies,
-  { lock, record, partition, state, confirmationId }: SentEntry,
+async function answerOpenAttempt<E extends KnownPayment>(
+  { processor }: PaymentEventDependencies,
+  entry: E,
+  word: PaymentWord<E>,
 ): Promise<boolean> {
-  const { open } = state;
+  const { open } = entry.state;
   // A refund that is open says nothing about other payments.
   if (open === null || open.refundOf !== null) return false;
-  const payment = await dependencies.processor.findByKey(open.attemptId);
+  const payment = await processor.findByKey(open.attemptId);
   // That a key is not known yet proves nothing, and an event that is put aside now would be lost.
   if (payment === null)
     throw new UnknownRecordError(
-      `nobody knows yet whether ${confirmationId} answers attempt ${open.attemptId}`,
+      `nobody knows yet whether ${word.confirmationId} answers attempt ${open.attemptId}`,
     );
-  if (payment.confirmationId !== confirmationId) return false;
+  if (payment.confirmationId !== word.confirmationId) return false;
   // There is word of it, so it was sent: what the event says comes on top of that.
   const sent = { ...payment, status: 'ACHSENT', errorCode: null, errorMessage: null } as const;
-  const theCase = caseOfOpen(dependencies, open, { lock, record, partition, state });
-  await recordAnswer(theCase, open, open.rail === 'ACH' ? sent : payment);
+  await word.answer(entry, open, open.rail === 'ACH' ? sent : payment);
   return true;
 }
 
-/** Before the record: were it the other way round, a crash in between would leave the member unbanned. */
-async function banAfterChargeBack(
-  { users }: PaymentEventDependencies,
-  { userId, outcome }: PaymentEvent,
-): Promise<boolean> {
-  return outcome.result !== 'CHARGED_BACK' || users.ban(userId, 'charge-back');
-}
-
-function whatStandsAgainst(entry: SentEntry, { outcome }: PaymentEvent): string | null {
-  if (!isRecordsPayment(entry)) return 'another-payment-since';
-  const { billingStatus } = entry.record;
-  return changesRecord(billingStatus, outcome) ? null : `record-is-${billingStatus.toLowerCase()}`;
-}
-
-async function change(
-  dependencies: PaymentEventDependencies,
+async function change<E extends KnownPayment>(
+  { inbox, clock }: PaymentEventDependencies,
   event: InboxEvent,
-  { outcome, subscriptionId }: PaymentEvent,
-  { entry, isKnownUser }: { readonly entry: SentEntry; readonly isKnownUser: boolean },
+  word: PaymentWord<E>,
+  { entry, isKnownUser }: { readonly entry: E; readonly isKnownUser: boolean },
 ): Promise<EventOutcome> {
-  const { inbox, clock } = dependencies;
-  const what = outcome.result.toLowerCase().replace('_', '-');
   const applied: EventOutcome = {
     result: 'changed',
-    reason: isKnownUser ? what : `${what}-by-unknown-user`,
-    changed: [subscriptionId],
+    reason: isKnownUser ? word.what : `${word.what}-by-unknown-user`,
+    changed: [word.recordId],
   };
-  await recordAchOutcome(dependencies, entry, outcome, {
+  await word.change(entry, {
     data: { event_id: event.identity, event_type: event.type },
     also: inbox.applied(event, applied, clock.now()),
   });

@@ -5,16 +5,12 @@ import { isRecurringProcess } from '../domain/recurring/runs.ts';
 import type { CollectingProcess } from '../domain/runs.ts';
 import { PATH_OF_RUN } from '../domain/runs.ts';
 import type { ConsideredAs } from '../ports/metrics.ts';
+import type { CollectAnyDependencies } from './any-product.ts';
 import type { CollectRequest } from './collect-subscription.ts';
 import { collectSubscription } from './collect-subscription.ts';
-import type { CollectDependencies } from './collection-case.ts';
 import type { CollectResult } from './consider.ts';
 import { collectFloat } from './floats/collect-float.ts';
-import type { FloatDependencies } from './floats/float-case.ts';
 import { collectRecurring } from './recurring/collect-recurring.ts';
-import type { RecurringDependencies } from './recurring/recurring-case.ts';
-
-export type ProductDependencies = CollectDependencies & FloatDependencies & RecurringDependencies;
 
 export type RunRequest = Omit<CollectRequest, 'path'> & { readonly process: CollectingProcess };
 
@@ -26,7 +22,7 @@ export function consideredAs(process: CollectingProcess): ConsideredAs {
 
 /** One record that a run has handed over, of whichever product. */
 export function collectRecord(
-  dependencies: ProductDependencies,
+  dependencies: CollectAnyDependencies,
   { process, ...request }: RunRequest,
 ): Promise<CollectResult> {
   const { userId, subscriptionId, triggerId, seen } = request;

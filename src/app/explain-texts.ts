@@ -144,11 +144,14 @@ const PATH_TEXTS: Record<RequestPath, string> = {
   BATCH: 'the batch',
   WEBHOOK: 'the income signal',
   WEBHOOK_BALANCE: 'the signal of a new account',
+  FLOAT_PAYBACK: 'the payback',
+  FLOAT_WEBHOOK: 'the income signal',
 };
 
 /** By what the name of a trigger begins with. */
 const KIND_TEXTS: Readonly<Record<string, string>> = {
   pay: 'a payment by hand',
+  payback: 'a payback',
   console: 'a payment from the console',
   batch: 'a batch',
   income: 'an income signal',

@@ -1,6 +1,6 @@
 import type { PageKey } from '../ports/subscriptions.ts';
 import { aFewAtOnce } from './a-few-at-once.ts';
-import type { CollectDependencies } from './collection-case.ts';
+import type { CollectAnyDependencies } from './any-product.ts';
 import { settleAch } from './settle-ach.ts';
 import type { JanitorPolicy } from './settle-attempt.ts';
 import { settleAttempt } from './settle-attempt.ts';
@@ -41,7 +41,7 @@ interface Chore<T> {
  * What fails stays on its list for the next round, and does not keep the others waiting.
  */
 export async function janitorRound(
-  dependencies: CollectDependencies,
+  dependencies: CollectAnyDependencies,
   janitor: JanitorPolicy,
   onError: OnTrouble,
 ): Promise<RoundCounts> {

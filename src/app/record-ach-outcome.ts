@@ -4,9 +4,10 @@ import type { Instant } from '../domain/instant.ts';
 import { achCompleted, achReturned, chargedBack, refunded } from '../domain/outcomes.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import { CAUSE_OF_OUTCOME } from '../domain/payment-outcome.ts';
+import type { Attempt, PipelineStore } from '../ports/pipeline.ts';
 import type { ChangeContext, StoredSubscription } from '../ports/subscriptions.ts';
 import type { Write } from '../ports/transaction.ts';
-import type { AchDependencies, SentEntry } from './ach-entry.ts';
+import type { AchDependencies, KnownPayment, SentEntry } from './ach-entry.ts';
 import { countOutcome } from './return-meters.ts';
 
 type RecordDependencies = Omit<AchDependencies, 'locks' | 'processor'>;
@@ -32,13 +33,13 @@ export async function recordAchOutcome(
     data: { confirmation_id: confirmationId, ...more.data },
     also: [
       ...settledEntry(dependencies, entry, outcome, now),
-      ...blockAfter(dependencies, entry, outcome),
+      ...blockAfter(pipeline, entry, outcome),
       ...noteIfStale(dependencies, entry, change, outcome, now),
       pipeline.watches.end(record.subscriptionId),
       ...(more.also ?? []),
     ],
   });
-  await countOutcome(dependencies, record, outcome);
+  await countOutcome(dependencies, record.subscriptionId, outcome, record.billingStatus === 'ACHSENT');
   return written;
 }
 
@@ -75,23 +76,39 @@ const isBanksWord = (outcome: PaymentOutcome): outcome is AchOutcome =>
   outcome.result === 'COMPLETED' || outcome.result === 'RETURNED';
 
 function entryOf({ record, attempt }: SentEntry, now: Instant): AchEntry {
-  if (attempt !== null)
-    return { process: attempt.process, at: attempt.openedAt, accountId: attempt.accountId };
+  if (attempt !== null) return entryOfAttempt(attempt);
   // The Go service's last write on a record that waits for the bank was the sending.
   return { process: record.process ?? 'NOT_IDENTIFIED', at: record.lastRunDate ?? now, accountId: null };
 }
 
-/** The account that no ACH debit may go to any more, and why. Of an entry that the Go service sent it is not known. */
+/** How past attempts know the entry that an attempt sent. */
+export const entryOfAttempt = ({ process, openedAt: at, accountId }: Attempt): AchEntry => ({
+  process,
+  at,
+  accountId,
+});
+
+/** The account that no ACH debit may go to any more, and why. */
+export interface AccountToBlock {
+  readonly accountId: string;
+  readonly returnCode: string;
+}
+
+/** Of an entry that the Go service sent the account is not known. */
 export function accountToBlock(
-  { attempt }: Pick<SentEntry, 'attempt'>,
+  { attempt }: Pick<KnownPayment, 'attempt'>,
   outcome: PaymentOutcome,
-): { readonly accountId: string; readonly returnCode: string } | null {
+): AccountToBlock | null {
   if (outcome.result !== 'RETURNED' || outcome.returnCode === null) return null;
   if (!blocksAccount(outcome.returnCode) || attempt === null || attempt.accountId === null) return null;
   return { accountId: attempt.accountId, returnCode: outcome.returnCode };
 }
 
-function blockAfter({ pipeline }: RecordDependencies, entry: SentEntry, outcome: PaymentOutcome): Write[] {
+export function blockAfter(
+  pipeline: PipelineStore,
+  entry: Pick<KnownPayment, 'attempt'>,
+  outcome: PaymentOutcome,
+): Write[] {
   const block = accountToBlock(entry, outcome);
   return block === null ? [] : [pipeline.blockAccount(block.accountId, block.returnCode)];
 }

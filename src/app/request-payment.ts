@@ -3,7 +3,6 @@ import type { Instant } from '../domain/instant.ts';
 import { isFrozen } from '../domain/obstacles.ts';
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { owns } from '../domain/ownership.ts';
-import type { Subscription } from '../domain/subscription.ts';
 import { PENDING_CANCELLATION } from '../domain/subscription.ts';
 import type { Background, PipelineStore } from '../ports/pipeline.ts';
 import type { CollectionOrder, CollectionRequest } from '../ports/requests.ts';
@@ -19,30 +18,36 @@ export interface PaymentDependencies extends RequestDependencies {
 
 export type PaymentOrder = Omit<CollectionOrder, 'path'>;
 
-/** Why nothing was promised. */
-export type PaymentRefusal =
-  | {
-      readonly reason:
-        'unknown-record' | 'unreadable' | 'not-owned' | 'pending-cancellation' | 'attempt-open';
-    }
-  | { readonly reason: 'not-payable'; readonly status: Subscription['billingStatus'] }
+/** Why nothing was promised, whatever is to be paid. */
+export type CardRefusal =
+  | { readonly reason: 'unknown-record' | 'unreadable' | 'not-owned' | 'attempt-open' }
+  | { readonly reason: 'not-payable'; readonly status: string }
   | { readonly reason: 'frozen'; readonly scope: 'global' | 'user' | 'PINLESS' };
 
-export type RequestedPayment =
-  { readonly accepted: CollectionRequest } | { readonly refused: PaymentRefusal };
+export type PaymentRefusal = CardRefusal | { readonly reason: 'pending-cancellation' };
 
-/**
- * Promises to charge the member's card for one period because the member asks for it. Looks first, without the lock, so
- * that who cannot pay now hears it at once; the worker looks again under the lock and has the last word.
- */
-export async function requestPayment(
+export type RequestedPayment<R> = { readonly accepted: CollectionRequest } | { readonly refused: R };
+
+/** Promises to charge the member's card for one period because the member asks for it. */
+export const requestPayment = (
   dependencies: PaymentDependencies,
   order: PaymentOrder,
-): Promise<RequestedPayment> {
-  const refused = await whyRefused(dependencies, order);
+): Promise<RequestedPayment<PaymentRefusal>> =>
+  promisePayment(dependencies, { ...order, path: 'MANUAL_REPAYMENT' }, () => whyRefused(dependencies, order));
+
+/**
+ * Looks first, without the lock, so that who cannot pay now hears it at once; the worker looks again under the lock and
+ * has the last word.
+ */
+export async function promisePayment<R>(
+  dependencies: RequestDependencies,
+  order: CollectionOrder,
+  look: () => Promise<R | null>,
+): Promise<RequestedPayment<R>> {
+  const refused = await look();
   // What stands against it may be this very request, asked for before: its charge is open, or has been made.
   if (refused !== null && (await dependencies.requests.get(order.requestId)) === null) return { refused };
-  const [accepted] = await acceptRequests(dependencies, [{ ...order, path: 'MANUAL_REPAYMENT' }]);
+  const [accepted] = await acceptRequests(dependencies, [order]);
   if (accepted === undefined) throw new Error('one order in, one request out');
   return { accepted };
 }
@@ -60,19 +65,17 @@ async function whyRefused(
   const record = partition.subscriptions.find((one) => one.subscriptionId === subscriptionId);
   if (record === undefined) return { reason: 'unknown-record' };
   if (!owns(owned, userId)) return { reason: 'not-owned' };
-  return obstacleToPaying(record, background, clock.now());
+  const now = clock.now();
+  if (notCollected('MANUAL_REPAYMENT', record, now) !== null)
+    return { reason: 'not-payable', status: record.billingStatus };
+  const obstacle = obstacleToCard(background, now);
+  if (obstacle !== null) return obstacle;
+  return record.updatedEvent === PENDING_CANCELLATION ? { reason: 'pending-cancellation' } : null;
 }
 
-function obstacleToPaying(
-  record: Subscription,
-  { state, freezes }: Background,
-  now: Instant,
-): PaymentRefusal | null {
-  if (notCollected('MANUAL_REPAYMENT', record, now) !== null) {
-    return { reason: 'not-payable', status: record.billingStatus };
-  }
+/** What keeps a card from being charged now, whatever for. */
+export function obstacleToCard({ state, freezes }: Background, now: Instant): CardRefusal | null {
   if (state.open !== null) return { reason: 'attempt-open' };
   const scope = (['global', 'user', 'PINLESS'] as const).find((each) => isFrozen(freezes, each, now));
-  if (scope !== undefined) return { reason: 'frozen', scope };
-  return record.updatedEvent === PENDING_CANCELLATION ? { reason: 'pending-cancellation' } : null;
+  return scope === undefined ? null : { reason: 'frozen', scope };
 }

@@ -2,7 +2,7 @@ import type { AchCounts, ReturnClass, ReturnRate } from '../domain/ach/return-ra
 import { RETURN_RATE_DAYS, classesOf, returnRates } from '../domain/ach/return-rates.ts';
 import { addDays, dateOf } from '../domain/calendar-date.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
-import type { Subscription } from '../domain/subscription.ts';
+import type { SubscriptionId } from '../domain/subscription.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
@@ -15,23 +15,25 @@ interface MeterDependencies {
 
 /**
  * A debit counts once its fate is known, a return when it comes. After the write and outside of its transaction: a
- * counter that all members share must not stand in their way, so a crash in between leaves one out.
+ * counter that all members share must not stand in their way, so a crash in between leaves one out. `wasSent`: until now
+ * its fate was not known.
  */
 export async function countOutcome(
   { pipeline, clock }: MeterDependencies,
-  { subscriptionId, billingStatus: before }: Subscription,
+  recordId: SubscriptionId,
   outcome: PaymentOutcome,
+  wasSent: boolean,
 ): Promise<void> {
-  const counts = countsOf(before, outcome);
+  const counts = countsOf(outcome, wasSent);
   // What was written stands, whether or not it could be counted.
-  await pipeline.meters.add(subscriptionId, dateOf(clock.now()), counts).catch(() => undefined);
+  await pipeline.meters.add(recordId, dateOf(clock.now()), counts).catch(() => undefined);
 }
 
-function countsOf(before: Subscription['billingStatus'], outcome: PaymentOutcome): AchCounts {
+function countsOf(outcome: PaymentOutcome, wasSent: boolean): AchCounts {
   const classes = outcome.result === 'RETURNED' ? classesOf(outcome.returnCode) : [];
   const one = (name: ReturnClass): number => (classes.includes(name) ? 1 : 0);
   return {
-    debits: before === 'ACHSENT' ? 1 : 0,
+    debits: wasSent ? 1 : 0,
     returns: {
       unauthorized: one('unauthorized'),
       administrative: one('administrative'),

@@ -1,15 +1,20 @@
 import { isReturnCode } from '../domain/ach/return-codes.ts';
+import { floatIdOf } from '../domain/floats/record-id.ts';
 import type { Instant } from '../domain/instant.ts';
 import { plusMs } from '../domain/instant.ts';
 import { rulesOf } from '../domain/paths.ts';
+import { recurringOf } from '../domain/recurring/record-id.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import type { Lock } from '../ports/lock.ts';
-import { subscriptionLockKey } from '../ports/lock.ts';
 import type { Attempt } from '../ports/pipeline.ts';
 import type { Payment } from '../ports/services.ts';
+import type { CollectAnyDependencies, OpenCase } from './any-product.ts';
+import { lockKeyOfRecord } from './any-product.ts';
 import type { Case, CollectDependencies } from './collection-case.ts';
 import { recordAnswer } from './charge-subscription.ts';
+import { openFloatCase } from './floats/settle-float.ts';
 import { planOfOpener } from './move-money.ts';
+import { openRecurringCase } from './recurring/settle-recurring.ts';
 
 export interface JanitorPolicy {
   /** How long an attempt may stay open before it is given up. Longer than any processor keeps a request under way. */
@@ -24,30 +29,44 @@ export type Settlement =
  * know the key proves nothing, until so much time has passed that nothing can still be on its way.
  */
 export async function settleAttempt(
-  dependencies: CollectDependencies,
+  dependencies: CollectAnyDependencies,
   janitor: JanitorPolicy,
   { userId, subscriptionId, attemptId }: Pick<Attempt, 'userId' | 'subscriptionId' | 'attemptId'>,
 ): Promise<Settlement> {
-  const acquired = await dependencies.locks.acquire(subscriptionLockKey(userId));
+  const acquired = await dependencies.locks.acquire(lockKeyOfRecord(userId, subscriptionId));
   if ('busy' in acquired) return { left: 'busy' };
   try {
     const open = await openCase(dependencies, { userId, subscriptionId }, acquired.lock);
     if (open?.attempt.attemptId !== attemptId) return { left: 'resolved-meanwhile' };
     const payment = sentFirst(open.attempt, await dependencies.processor.findByKey(attemptId));
     const word = payment ?? givenUp(open.attempt, janitor, dependencies.clock.now());
-    if (word !== null) return { settled: await recordAnswer(open.theCase, open.attempt, word) };
-    await dependencies.pipeline.askAgainLater(open.theCase.state);
+    if (word !== null) return { settled: await open.answer(word) };
+    await dependencies.pipeline.askAgainLater(open.state);
     return { left: 'no-word-yet' };
   } finally {
     await acquired.lock.release();
   }
 }
 
-async function openCase(
+/** Null: no attempt on the record is open. */
+function openCase(
+  dependencies: CollectAnyDependencies,
+  ids: Pick<Attempt, 'userId' | 'subscriptionId'>,
+  lock: Lock,
+): Promise<OpenCase | null> {
+  const recurring = recurringOf(ids.subscriptionId);
+  if (recurring !== null) return openRecurringCase(dependencies, recurring, lock);
+  const floatId = floatIdOf(ids.subscriptionId);
+  return floatId === null
+    ? openSubscriptionCase(dependencies, ids, lock)
+    : openFloatCase(dependencies, { ...ids, floatId }, lock);
+}
+
+async function openSubscriptionCase(
   dependencies: CollectDependencies,
   ids: Pick<Attempt, 'userId' | 'subscriptionId'>,
   lock: Lock,
-): Promise<{ theCase: Case; attempt: Attempt } | null> {
+): Promise<OpenCase | null> {
   const { subscriptions: partition, malformed } = await dependencies.subscriptions.listByUserID(ids.userId);
   if (malformed[0] !== undefined) throw malformed[0];
   const { state } = await dependencies.pipeline.readBackground({ ...ids, triggerId: '', accountId: null });
@@ -55,17 +74,21 @@ async function openCase(
   const { open: attempt } = state;
   if (attempt === null) return null;
   if (record === undefined) throw new Error(`record ${ids.subscriptionId} is gone while its attempt is open`);
-  return { attempt, theCase: caseOfOpen(dependencies, attempt, { lock, record, partition, state }) };
+  const theCase = caseOfOpen(dependencies, attempt, { lock, record, partition, state });
+  return { attempt, state, answer: (payment) => recordAnswer(theCase, attempt, payment) };
 }
 
 /** The case of an attempt that somebody opened and whose answer somebody else heard of. */
 export function caseOfOpen(
   dependencies: CollectDependencies,
   attempt: Attempt,
-  read: Pick<Case, 'lock' | 'record' | 'partition' | 'state'>,
+  { lock, record, partition, state }: Pick<Case, 'lock' | 'record' | 'partition' | 'state'>,
 ): Case {
   return {
-    ...read,
+    lock,
+    record,
+    partition,
+    state,
     dependencies,
     triggerId: attempt.triggerId,
     rules: rulesOf(attempt.process),

@@ -1,9 +1,12 @@
+import { COLLECTED_BY } from '../domain/floats/due.ts';
+import { recordIdOf } from '../domain/floats/record-id.ts';
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { owns } from '../domain/ownership.ts';
 import { requestIdOf } from '../domain/request-id.ts';
 import type { Signal } from '../domain/signals.ts';
 import { whyIgnored } from '../domain/signals.ts';
-import type { SubscriptionId } from '../domain/subscription.ts';
+import { MalformedRowError } from '../errors.ts';
+import type { FloatsRepository } from '../ports/floats.ts';
 import type { CollectionOrder, CollectionRequest, RequestPath } from '../ports/requests.ts';
 import type { SignalStore } from '../ports/signals.ts';
 import type { SubscriptionsRepository } from '../ports/subscriptions.ts';
@@ -12,6 +15,7 @@ import { acceptRequests } from './accept-requests.ts';
 
 export interface SignalDependencies extends RequestDependencies {
   readonly subscriptions: Pick<SubscriptionsRepository, 'listByUserID'>;
+  readonly floats: Pick<FloatsRepository, 'get' | 'openOf'>;
   readonly signals: SignalStore;
   readonly owned: OwnedUsers;
 }
@@ -20,6 +24,9 @@ export type TakenSignal =
   | { readonly ignored: string }
   /** `countsAs` is the signal that came first when this one came shortly after it. */
   | { readonly ignored: null; readonly countsAs: string; readonly requests: readonly CollectionRequest[] };
+
+/** Something that the member owes, and by which path it is asked for. */
+type Owed = Pick<CollectionOrder, 'path' | 'subscriptionId'>;
 
 const PATH_OF_SIGNAL: Record<Signal['kind'], RequestPath> = {
   income: 'WEBHOOK',
@@ -30,27 +37,27 @@ const PATH_OF_SIGNAL: Record<Signal['kind'], RequestPath> = {
 const COALESCE_MS = 10 * 60_000;
 
 /**
- * Asks for every period that the member still owes. The requests are stored before this returns; sent again, also after
- * a crash in the middle of it, the signal gives the same requests.
+ * Asks for every period that the member still owes and, when income came in, for the float. The requests are stored
+ * before this returns; sent again, also after a crash in the middle of it, the signal gives the same requests.
  */
 export async function takeSignal(
   dependencies: SignalDependencies,
   signal: Signal,
   by: string,
 ): Promise<TakenSignal> {
-  const { subscriptions, signals, owned, clock, log } = dependencies;
+  const { signals, owned, clock } = dependencies;
   const now = clock.now();
   const { userId, signalId } = signal;
   const ignored = owns(owned, userId) ? whyIgnored(signal, now) : 'not-owned';
   if (ignored !== null) return { ignored };
-  const partition = await subscriptions.listByUserID(userId);
-  for (const error of partition.malformed) log.error({ err: error }, 'a row of a signalled user');
-  const owed = partition.subscriptions.filter(({ billingStatus }) => billingStatus === 'ERROR');
+  const [periods, floats] = await Promise.all([
+    owedPeriods(dependencies, signal),
+    signal.kind === 'income' ? owedFloats(dependencies, signal) : [],
+  ]);
+  const owed = [...periods, ...floats];
   if (owed.length === 0) return { ignored: null, countsAs: signalId, requests: [] };
   const counted = await signals.take(signal, now, COALESCE_MS);
-  const orders = owed.map(({ subscriptionId }) =>
-    orderOf({ ...signal, signalId: counted.signalId }, subscriptionId, by),
-  );
+  const orders = owed.map((each) => orderOf({ ...signal, signalId: counted.signalId }, each, by));
   return {
     ignored: null,
     countsAs: counted.signalId,
@@ -58,13 +65,39 @@ export async function takeSignal(
   };
 }
 
+async function owedPeriods(
+  { subscriptions, log }: SignalDependencies,
+  { userId, kind }: Signal,
+): Promise<Owed[]> {
+  const partition = await subscriptions.listByUserID(userId);
+  for (const error of partition.malformed) log.error({ err: error }, 'a row of a signalled user');
+  return partition.subscriptions
+    .filter(({ billingStatus }) => billingStatus === 'ERROR')
+    .map(({ subscriptionId }) => ({ subscriptionId, path: PATH_OF_SIGNAL[kind] }));
+}
+
+/** Floats know of income only. */
+async function owedFloats({ floats, log }: SignalDependencies, { userId }: Signal): Promise<Owed[]> {
+  const owed: Owed[] = [];
+  for (const floatId of await floats.openOf(userId)) {
+    const float = await floats.get(floatId).catch((error: unknown) => {
+      if (!(error instanceof MalformedRowError)) throw error;
+      log.error({ err: error }, 'a float of a signalled user');
+      return null;
+    });
+    if (float !== null && COLLECTED_BY.WEBHOOK.includes(float.status))
+      owed.push({ subscriptionId: recordIdOf(floatId), path: 'FLOAT_WEBHOOK' });
+  }
+  return owed;
+}
+
 const orderOf = (
   { kind, userId, signalId }: Signal,
-  subscriptionId: SubscriptionId,
+  { subscriptionId, path }: Owed,
   by: string,
 ): CollectionOrder => ({
   requestId: requestIdOf(kind, userId, signalId, subscriptionId),
-  path: PATH_OF_SIGNAL[kind],
+  path,
   userId,
   subscriptionId,
   by,

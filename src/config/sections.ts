@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { ACH_OVERRIDES } from '../domain/floats/ach-route.ts';
+import type { FloatLimits } from '../domain/floats/granting.ts';
+import { DEFAULT_FLOAT_LIMITS } from '../domain/floats/granting.ts';
 import type { FloatPolicy } from '../domain/floats/policy.ts';
 import { DEFAULT_FLOAT_POLICY } from '../domain/floats/policy.ts';
 import type { RecurringPolicy } from '../domain/recurring/policy.ts';
@@ -328,9 +330,11 @@ export const policy = z
     achRepresentMinBankingDays: value.ACH_REPRESENT_MIN_BANKING_DAYS,
   }));
 
-/** The numbers of the rules for floats. Their reasons stand in src/domain/floats/policy.ts. */
+/** The numbers of the rules for floats. Their reasons stand in src/domain/floats/policy.ts and granting.ts. */
 export const floats = z
   .object({
+    FLOAT_MAX_AMOUNT: amountOr(DEFAULT_FLOAT_LIMITS.maxAmount),
+    FLOAT_MAX_DAYS_AHEAD: wholeNumber(0, 3_650).default(DEFAULT_FLOAT_LIMITS.maxDaysAhead),
     FLOAT_MAX_FAILED_ACH: wholeNumber(1, 100).default(DEFAULT_FLOAT_POLICY.maxFailedAch),
     FLOAT_WEBHOOKS_PER_DAY: wholeNumber(0, 100).default(DEFAULT_FLOAT_POLICY.webhookPerDay),
     FLOAT_MAX_DAYS_PAST_DUE: wholeNumber(1, 3_650).default(DEFAULT_FLOAT_POLICY.maxDaysPastDue),
@@ -343,6 +347,10 @@ export const floats = z
   })
   .transform(({ FLOAT_ACH_OVERRIDE: achOverride, ...value }) => ({
     achOverride,
+    floatLimits: {
+      maxAmount: value.FLOAT_MAX_AMOUNT,
+      maxDaysAhead: value.FLOAT_MAX_DAYS_AHEAD,
+    } satisfies FloatLimits,
     floatPolicy: {
       maxFailedAch: value.FLOAT_MAX_FAILED_ACH,
       webhookPerDay: value.FLOAT_WEBHOOKS_PER_DAY,

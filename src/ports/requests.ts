@@ -4,7 +4,14 @@ import type { Verdict } from '../domain/verdict.ts';
 import type { PageKey } from './subscriptions.ts';
 
 /** The paths that somebody asks for. Runs have a record of their own. */
-export const REQUEST_PATHS = ['MANUAL_REPAYMENT', 'BATCH', 'WEBHOOK', 'WEBHOOK_BALANCE'] as const;
+export const REQUEST_PATHS = [
+  'MANUAL_REPAYMENT',
+  'BATCH',
+  'WEBHOOK',
+  'WEBHOOK_BALANCE',
+  'FLOAT_PAYBACK',
+  'FLOAT_WEBHOOK',
+] as const;
 export type RequestPath = (typeof REQUEST_PATHS)[number];
 
 /** What somebody wants collected. The id is the trigger of whatever is attempted for it. */
@@ -12,6 +19,7 @@ export interface CollectionOrder {
   readonly requestId: string;
   readonly path: RequestPath;
   readonly userId: UserId;
+  /** The record that it is about, also where that is a float: then with its kind in front. */
   readonly subscriptionId: SubscriptionId;
   /** The person or program that asked. */
   readonly by: string;

@@ -81,6 +81,28 @@ describe('callbacks on the payments stream', () => {
     ]);
   });
 
+  it('say that an advance came back when an operator says so, and nothing moves', async () => {
+    const stream = await PaymentsStream.create();
+    const bank = await bankOn(stream);
+    const advance = { user_id: 'member', float_id: 'float-1', amount: '60.00', code: 'R02' };
+    const { status, body } = await bank.call('POST', '/sandbox/credit-returns', advance);
+    expect(status).toBe(201);
+    await eventually(async () => (await stream.types()).length === 1, 'the callback');
+    const [record] = await stream.records();
+    expect(record).toEqual({ ...body, partitionKey: 'member' });
+    expect(record).toMatchObject({ type: 'FLOAT_CREDIT_RETURNED', source: 'PaymentsService' });
+    expect(record?.data).toEqual({
+      confirmation_id: record?.id,
+      user_id: 'member',
+      float_id: 'float-1',
+      status: 'FAILED',
+      amount: '60.00',
+      return_code: 'R02',
+      error_message: 'account closed',
+    });
+    expect((await bank.ledger()).filter(({ effect }) => effect !== undefined)).toEqual([]);
+  });
+
   it('come twice, late or early when the dial says so', async () => {
     const stream = await PaymentsStream.create();
     const bank = await bankOn(stream);

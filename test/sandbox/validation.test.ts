@@ -54,6 +54,17 @@ describe('bad input', () => {
     expect((await bank.get('/payments/by-key/k')).status).toBe(404);
   });
 
+  it.each([
+    ['user_id', 'a/b'],
+    ['float_id', ''],
+    ['amount', '0.00'],
+    ['code', 'odd'],
+    ['surprise', 1],
+  ])('in an advance that came back names %s (%j)', async (field, value) => {
+    const advance = { user_id: 'u', float_id: 'f', amount: '60.00', [field]: value };
+    expectRefusal(await bank.call('POST', '/sandbox/credit-returns', advance), field);
+  });
+
   it('names the header when the key is missing or unreadable', async () => {
     expectRefusal(await bank.call('POST', '/payments', charge), 'Idempotency-Key');
     expectRefusal(await bank.call('POST', '/payments', charge, { key: 'x'.repeat(256) }), 'Idempotency-Key');

@@ -11,6 +11,7 @@ import type { PaymentEventDependencies } from '../../src/app/apply-payment-event
 import { applyPaymentEvent } from '../../src/app/apply-payment-event.ts';
 import type { Subscription, UserId } from '../../src/domain/subscription.ts';
 import type { EventOutcome, InboxEvent } from '../../src/ports/inbox.ts';
+import type { RecordRef } from '../../src/ports/runs.ts';
 import { waitingWith } from './inbox-desk.ts';
 import type { World } from './world.ts';
 
@@ -25,7 +26,7 @@ export interface PaymentDesk {
   /** The same for anything that has the shape of an event. */
   receiveRaw(event: { type: string; userId: UserId; data: Record<string, unknown> }): Promise<InboxEvent>;
   /** What the bank has published about the record so far, stored in the inbox in that order. */
-  receiveFromBank(record: Subscription): Promise<InboxEvent[]>;
+  receiveFromBank(record: RecordRef): Promise<InboxEvent[]>;
   apply(event: InboxEvent, dependencies?: Partial<PaymentEventDependencies>): Promise<EventOutcome>;
   /** Stores and applies it. */
   tell(news: News, record: Subscription, fields?: object): Promise<EventOutcome>;

@@ -6,6 +6,7 @@ import type { AnswerDependencies } from '../../src/app/answer-request.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { CollectionOrder, CollectionRequest } from '../../src/ports/requests.ts';
 import type { RecordRef } from '../../src/ports/runs.ts';
+import { floatDesk } from './float-desk.ts';
 import type { World } from './world.ts';
 
 /** Requests in a world, with a queue that tests can look into and cut off. */
@@ -38,6 +39,7 @@ export function requestDesk(here: World): RequestDesk {
     requests,
     dependencies: {
       ...here.dependencies,
+      ...floatDesk(here).dependencies,
       requests,
       log,
       enqueue: async (request) => {

@@ -3,7 +3,7 @@ import { HttpService } from '../../src/adapters/services/http.ts';
 import { HttpProcessor } from '../../src/adapters/services/processor.ts';
 import { aFewAtOnce } from '../../src/app/a-few-at-once.ts';
 import { collectSubscription } from '../../src/app/collect-subscription.ts';
-import type { CollectDependencies } from '../../src/app/collection-case.ts';
+import type { CollectAnyDependencies } from '../../src/app/any-product.ts';
 import { settleAch } from '../../src/app/settle-ach.ts';
 import type { HandledEvent } from '../../src/domain/memberships/membership-event.ts';
 import type { Path } from '../../src/domain/paths.ts';
@@ -72,7 +72,7 @@ export interface Desks {
 }
 
 interface TwoStreams extends Desks {
-  readonly dependencies: CollectDependencies;
+  readonly dependencies: CollectAnyDependencies;
 }
 
 /** A Monday, when the period is charged, and what matters after it. */
@@ -156,7 +156,7 @@ async function chargeWithoutAnswer({ dependencies }: TwoStreams, record: StoredS
 }
 
 async function collect(
-  dependencies: CollectDependencies,
+  dependencies: CollectAnyDependencies,
   path: Path,
   { userId, subscriptionId }: StoredSubscription,
 ): Promise<Verdict> {
@@ -166,7 +166,7 @@ async function collect(
   return result.verdict;
 }
 
-function patient(here: World): CollectDependencies {
+function patient(here: World): CollectAnyDependencies {
   const service = new HttpService({ url: here.url, name: 'payments service', timeoutMs: PATIENCE_MS });
   const processor = new HttpProcessor(service);
   return { ...here.dependencies, processor, processorTimeoutMs: PATIENCE_MS };

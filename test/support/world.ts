@@ -8,9 +8,9 @@ import { HttpService } from '../../src/adapters/services/http.ts';
 import { HttpProcessor } from '../../src/adapters/services/processor.ts';
 import { HttpUserService } from '../../src/adapters/services/user-service.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
+import type { CollectAnyDependencies } from '../../src/app/any-product.ts';
 import type { CollectRequest } from '../../src/app/collect-subscription.ts';
 import { collectSubscription } from '../../src/app/collect-subscription.ts';
-import type { ProductDependencies } from '../../src/app/collect-record.ts';
 import { DEFAULT_FLOAT_POLICY } from '../../src/domain/floats/policy.ts';
 import type { Instant } from '../../src/domain/instant.ts';
 import { formatInstant } from '../../src/domain/instant.ts';
@@ -42,7 +42,7 @@ export interface World {
   readonly url: string;
   readonly store: BillingStore;
   /** Floats too, for whoever has their tables. */
-  readonly dependencies: ProductDependencies;
+  readonly dependencies: CollectAnyDependencies;
   now: Instant;
   onStep: OnStep;
   /** A member with one record that is due. Settings are the bank's, fields the record's. */
@@ -74,7 +74,7 @@ export async function world(options: StoreOptions = {}): Promise<World> {
     timer: systemTimer,
     random: Math.random,
   });
-  const dependencies: ProductDependencies = {
+  const dependencies: CollectAnyDependencies = {
     floats: store.floats,
     collectionHistory: store.floats,
     achRouting: ruleRouting('off'),

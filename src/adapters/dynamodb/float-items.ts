@@ -66,6 +66,8 @@ const logEntry = z.object({
   ach_model_override: optional(z.boolean()),
   ach_model_features: optional(z.record(z.string(), z.number())),
   ach_model_probability: optional(z.number()),
+  support_who: optional(z.string()),
+  support_reason: optional(z.string()),
 });
 
 const bypass = z.object({ user_id: userId, expiration_date: date, reason: z.string() });
@@ -117,6 +119,7 @@ export function readLogEntry(item: RawItem): LogEntry {
     method: row.method,
     attemptId: row.attempt_id,
     achModel: modelOf(row),
+    said: row.support_who === null ? null : { who: row.support_who, reason: row.support_reason },
   };
 }
 
@@ -130,7 +133,7 @@ function modelOf(row: z.output<typeof logEntry>): LogEntry['achModel'] {
   };
 }
 
-export const writeLogEntry = ({ achModel: model, ...entry }: LogEntry): RawItem =>
+export const writeLogEntry = ({ achModel: model, said, ...entry }: LogEntry): RawItem =>
   marshall(
     {
       loan_id: entry.floatId,
@@ -147,6 +150,8 @@ export const writeLogEntry = ({ achModel: model, ...entry }: LogEntry): RawItem 
       ach_model_override: model?.override,
       ach_model_features: model?.features,
       ach_model_probability: model?.probability,
+      support_who: said?.who,
+      support_reason: said?.reason ?? undefined,
     },
     { removeUndefinedValues: true },
   );

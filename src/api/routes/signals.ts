@@ -58,7 +58,7 @@ export const signalRoutes = (dependencies: SignalDependencies): Route[] => [
     path: '/events/income',
     summary: 'A deposit was seen on a member’s account',
     description:
-      'A deposit above $75 of today (in Chicago) asks for every period that the member still owes. Repeated within ten minutes it counts once.',
+      'A deposit above $75 of today (in Chicago) asks for every period that the member still owes, and for a float that is past its due date. Repeated within ten minutes it counts once.',
     body: incomeEvent,
     handle: ({ body: { id, data } }, { caller }) =>
       take(dependencies, caller, {

@@ -10,7 +10,7 @@ import { currentFigures, historyFigures, subscriptionFigures } from '../../figur
 import { EVENT_STREAMS } from '../../ports/inbox.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Partition, StoredSubscription } from '../../ports/subscriptions.ts';
-import { amountText, subscriptionId, timeText, userId } from '../fields.ts';
+import { amountText, subscriptionId, timeText, unreadable, userId } from '../fields.ts';
 import { Problem } from '../problems.ts';
 import type { Route } from '../route.ts';
 import { route } from '../route.ts';
@@ -41,10 +41,6 @@ export const subscriptionView = z.strictObject({
   pause_duration_months: z.int(),
   is_pending_downgrade: z.boolean(),
 });
-
-const unreadable = z
-  .array(z.string())
-  .meta({ description: 'Rows that cannot be read: somebody has to mend them' });
 
 const current = z.strictObject({
   membership: z.enum(MEMBERSHIPS).meta({

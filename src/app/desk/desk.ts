@@ -37,19 +37,33 @@ export interface MemberFile {
 export type MemberDependencies = Pick<DeskDependencies, 'locks' | 'subscriptions' | 'owned' | 'clock'>;
 
 /** Does the work under the member's lock, on everything that is known about the member. */
-export async function withMember<T>(
-  { locks, subscriptions, owned, clock }: MemberDependencies,
+export function withMember<T>(
+  dependencies: MemberDependencies,
   userId: UserId,
   work: (member: MemberFile) => Promise<T>,
 ): Promise<T> {
-  if (!owns(owned, userId)) throw new Refusal('not-owned', 'the other service bills this member');
-  const acquired = await locks.acquire(subscriptionLockKey(userId));
-  if ('busy' in acquired) throw busy();
-  try {
+  const { subscriptions, clock } = dependencies;
+  return underLock(dependencies, { userId, key: subscriptionLockKey(userId) }, async (lock) => {
     const { subscriptions: partition, malformed } = await subscriptions.listByUserID(userId);
     if (malformed.length > 0)
       throw new Refusal('malformed-record', 'nothing changes until somebody has mended it');
-    return await work({ userId, lock: acquired.lock, partition, now: clock.now() });
+    return work({ userId, lock, partition, now: clock.now() });
+  });
+}
+
+export type LockDependencies = Pick<DeskDependencies, 'locks' | 'owned'>;
+
+/** Does the work under one of the locks of a member who is ours. */
+export async function underLock<T>(
+  { locks, owned }: LockDependencies,
+  { userId, key }: { readonly userId: UserId; readonly key: string },
+  work: (lock: Lock) => Promise<T>,
+): Promise<T> {
+  if (!owns(owned, userId)) throw new Refusal('not-owned', 'the other service bills this member');
+  const acquired = await locks.acquire(key);
+  if ('busy' in acquired) throw busy();
+  try {
+    return await work(acquired.lock);
   } catch (error) {
     // An account that is being closed takes no lock.
     throw error instanceof RecordChangedError ? busy() : error;

@@ -1,4 +1,4 @@
-/** Why a change of a membership was not made. Nothing was written, and no money moved unless it says so. */
+/** Why a change by hand was not made. Nothing was written, and no money moved unless it says so. */
 export type RefusalCode =
   | 'not-found'
   | 'user-busy'
@@ -22,7 +22,10 @@ export type RefusalCode =
   | 'not-refundable'
   | 'payment-declined'
   | 'refund-declined'
-  | 'upgrade-undone';
+  | 'upgrade-undone'
+  | 'no-active-subscription'
+  | 'over-limit'
+  | 'requirements-not-met';
 
 /** Thrown where a wish meets a rule: whoever asked is told which. */
 export class Refusal extends Error {

@@ -121,7 +121,7 @@ export const logged = (
   achModel: attempt.achModel ?? null,
 });
 
-function stageOf({ attemptId: id, process }: Attempt): Stage {
+export function stageOf({ attemptId: id, process }: Attempt): Stage {
   const stage = STAGES.find((one) => one === process);
   if (stage === undefined) throw new Error(`attempt ${id} is of ${process}, which is no stage of floats`);
   return stage;

@@ -66,4 +66,11 @@ export interface LogEntry {
   readonly method: Rail | null;
   readonly attemptId: AttemptId | null;
   readonly achModel: AchModel | null;
+  /** Whose word it is, where support's word made the row. */
+  readonly said?: SupportWord | null | undefined;
+}
+
+export interface SupportWord {
+  readonly who: string;
+  readonly reason: string | null;
 }

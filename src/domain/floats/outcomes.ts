@@ -134,24 +134,35 @@ const CAUSE_OF_WORD = {
   CREDIT_RETURNED: 'credit-returned',
 } as const satisfies Record<FloatWord['result'], FloatCause>;
 
-export type WordInVain = 'not-an-ach-debit' | 'returned-too-late' | `float-is-${Lowercase<FloatStatus>}`;
+/** The debit that a word is about, as it is known so far. */
+export interface ToldDebit {
+  readonly rail: Rail;
+  /** The bank has said before that it came back. */
+  readonly isReturned: boolean;
+}
+
+export type WordInVain =
+  'not-an-ach-debit' | 'returned-before' | 'returned-too-late' | `float-is-${Lowercase<FloatStatus>}`;
 
 /**
- * Why a word changes nothing: told twice, after something that outweighs it, or too late. `rail` is that of the payment
- * that the word is about; null for the advance itself.
+ * Why a word changes nothing: told twice, after something that outweighs it, or too late. `debit` is null where it is
+ * about the advance itself.
  */
 export function whyInVain(
   { status, completedAt }: Pick<Float, 'status' | 'completedAt'>,
   { result }: Pick<FloatWord, 'result'>,
-  rail: Rail | null,
+  debit: ToldDebit | null,
   now: Instant,
 ): WordInVain | null {
   if (!changesFloat(status, CAUSE_OF_WORD[result]))
     return `float-is-${status.toLowerCase() as Lowercase<FloatStatus>}`;
   if (result === 'CREDIT_RETURNED') return null;
-  if (rail !== 'ACH') return 'not-an-ach-debit';
+  if (debit?.rail !== 'ACH') return 'not-an-ach-debit';
+  if (status !== 'COMPLETED') return null;
+  // It was paid in another way since, as support knows, and must not be asked for once more.
+  if (debit.isReturned) return 'returned-before';
   const wasForGood = completedAt !== null && completedAt < plusDays(now, -RETURNABLE_DAYS);
-  return status === 'COMPLETED' && wasForGood ? 'returned-too-late' : null;
+  return wasForGood ? 'returned-too-late' : null;
 }
 
 /** The bank has paid what was sent. A return may still come, up to sixty days later. */

@@ -2,6 +2,7 @@ import type { Instant } from '../calendar/new-york-time.ts';
 import { instantText } from '../clock/instant-text.ts';
 import type { Kind, Payment } from '../payments/payment.ts';
 import { messageFor } from '../payments/codes.ts';
+import { confirmationIdOf, type CreditReturn } from '../payments/payment-request.ts';
 
 export type CallbackStatus = 'COMPLETED' | 'FAILED' | 'REFUNDED' | 'CHARGED_BACK';
 
@@ -63,5 +64,20 @@ export function callbackEvent(payment: Payment, change: PaymentChange): Callback
     source: 'PaymentsService',
     time: instantText(at),
     data: { confirmation_id, user_id, ...reference, status, amount, ...failure },
+  };
+}
+
+export function creditReturnEvent(
+  { user_id, float_id, amount, code }: CreditReturn,
+  at: Instant,
+): CallbackEvent {
+  const confirmation_id = confirmationIdOf('JPM', `credit/${float_id}`);
+  const failure = { return_code: code, error_message: messageFor(code) };
+  return {
+    id: confirmation_id,
+    type: 'FLOAT_CREDIT_RETURNED',
+    source: 'PaymentsService',
+    time: instantText(at),
+    data: { confirmation_id, user_id, float_id, status: 'FAILED', amount, ...failure },
   };
 }

@@ -3,8 +3,10 @@ import { z } from 'zod';
 import type { Bank } from '../bank.ts';
 import type { Instant } from '../calendar/new-york-time.ts';
 import { instantText } from '../clock/instant-text.ts';
+import { creditReturnEvent } from '../callbacks/callback-event.ts';
 import { faultDialSettings } from '../faults/fault-rule.ts';
 import type { EntryBody } from '../ledger/entry.ts';
+import { creditReturn } from '../payments/payment-request.ts';
 import { moneyText } from '../money.ts';
 import { Problem } from '../problem.ts';
 import { manyUserScripts, userId, userScript, type UserScript } from '../users/user-script.ts';
@@ -49,7 +51,7 @@ function userScripts(bank: Bank): Router {
   return router;
 }
 
-/** What operators and tests turn: users' scripts and the fault dial. None of it exists at a real bank. */
+/** What operators and tests turn: scripts, the fault dial, advances that come back. None of it exists at a real bank. */
 export function operatorRoutes(bank: Bank): Router {
   const router = Router();
   router.use(userScripts(bank));
@@ -63,6 +65,14 @@ export function operatorRoutes(bank: Bank): Router {
   router.delete('/sandbox/faults', (_req, res) => {
     bank.timeline.record({ type: 'fault.set', seed: 'sandbox', rules: [] });
     res.status(204).end();
+  });
+  router.post('/sandbox/credit-returns', (req, res) => {
+    const advance = checked(creditReturn, req.body);
+    const { user_id, float_id: reference_id } = advance;
+    const event = creditReturnEvent(advance, bank.timeline.now());
+    const callback_id = `${event.id}/${event.type}`;
+    bank.timeline.record({ type: 'callback.queued', callback_id, user_id, reference_id, event });
+    res.status(201).json(event);
   });
   router.get('/sandbox/callbacks', (_req, res) => {
     res.json(bank.publisher.report());

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { positiveMoney, userId } from '../users/user-script.ts';
+import { positiveMoney, returnCode, userId } from '../users/user-script.ts';
 import { KINDS, METHODS, PROVIDERS, type Provider } from './payment.ts';
+
+const referenceId = z.string().regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible ASCII characters');
 
 export const paymentRequest = z.strictObject({
   user_id: userId,
   kind: z.enum(KINDS),
-  reference_id: z.string().regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible ASCII characters'),
+  reference_id: referenceId,
   method: z.enum(METHODS),
   amount: positiveMoney,
   provider: z.enum(PROVIDERS).optional(),
@@ -14,6 +16,15 @@ export const paymentRequest = z.strictObject({
 });
 
 export type PaymentRequest = z.infer<typeof paymentRequest>;
+
+/** An advance that the member's bank sent back. Paying it out was no payment here, so nothing else is known of it. */
+export const creditReturn = z.strictObject({
+  user_id: userId,
+  float_id: referenceId,
+  amount: positiveMoney,
+  code: returnCode.default('R03'),
+});
+export type CreditReturn = z.infer<typeof creditReturn>;
 
 export const refundRequest = z.strictObject({ reason: z.string().max(500).optional() });
 export type RefundRequest = z.infer<typeof refundRequest>;

@@ -17,7 +17,7 @@ export const positiveMoney = money.refine((text) => !MONEY_TEXT.test(text) || ce
 
 const days = z.int().min(0).max(3650);
 const firstTimes = z.int().min(1).max(1_000_000).optional();
-const returnCode = z.string().regex(RETURN_CODE, 'must be a return code such as R01, R10 or AC04');
+export const returnCode = z.string().regex(RETURN_CODE, 'must be a return code such as R01, R10 or AC04');
 const label = z.string().min(1).max(100);
 
 const account = z.strictObject({

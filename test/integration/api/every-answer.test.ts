@@ -1,16 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Float, FloatStatus } from '../../../src/domain/floats/float.ts';
 import { freePort } from '../../../src/embedded/free-port.ts';
 import { formatInstant, plusDays } from '../../../src/domain/instant.ts';
 import { cents } from '../../../src/domain/money.ts';
 import type { Subscription, UserId } from '../../../src/domain/subscription.ts';
+import { floatLockKey } from '../../../src/ports/lock.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { ApiClient, Reply } from '../../support/api.ts';
 import { api } from '../../support/api.ts';
 import type { Item } from '../../support/billing-store.ts';
 import type { DeclaredAnswer } from '../../support/declared-answers.ts';
 import { declaredAnswers, isProblemCode } from '../../support/declared-answers.ts';
+import type { FloatDesk } from '../../support/float-desk.ts';
+import { floatDesk } from '../../support/float-desk.ts';
 import type { InboxDesk } from '../../support/inbox-desk.ts';
 import { NOTHING, NOW, anEvent, inboxDesk, newUser } from '../../support/inbox-desk.ts';
 import type { MembershipApi } from '../../support/membership-api.ts';
@@ -24,6 +28,7 @@ import { at } from '../../support/records.ts';
 
 let on: MembershipApi;
 let inbox: InboxDesk;
+let floats: FloatDesk;
 /** The same tables, as the API of somebody who bills nobody here. */
 let theirs: ApiClient;
 /** The same, in no hurry with forecasts. */
@@ -40,6 +45,7 @@ beforeAll(async () => {
   on = await membershipApi();
   const { environment, here } = on.system;
   inbox = inboxDesk(here.store.client, here.store.tables);
+  floats = floatDesk(here);
   const nowhere = `http://127.0.0.1:${await freePort()}`;
   [theirs, slow, lost] = await Promise.all([
     api({ ...environment, OWNED_USERS: 'none' }),
@@ -123,14 +129,14 @@ async function busy(): Promise<StoredSubscription> {
   return record;
 }
 
-async function frozen(record: StoredSubscription): Promise<StoredSubscription> {
+async function frozen<R extends Pick<Ids, 'userId'>>(record: R): Promise<R> {
   const body = { target: `user:${record.userId}`, reason: 'a test' };
   expect(await on.call('POST', '/ops/freezes', { body })).toMatchObject({ status: 201 });
   return record;
 }
 
 /** Whatever is charged for this member meanwhile gets no answer. */
-async function unanswered<T>({ userId }: Ids, work: () => Promise<T>): Promise<T> {
+async function unanswered<T>({ userId }: Pick<Ids, 'userId'>, work: () => Promise<T>): Promise<T> {
   const match = { user_id: userId };
   await on.here.faults([{ id: 'lost', service: 'payments', fault: 'error-before', match }]);
   const done = await work();
@@ -358,6 +364,122 @@ const CHARGES: Readonly<Record<string, Cases>> = {
   },
 };
 
+const ofFloat = ({ userId, floatId }: Pick<Float, 'userId' | 'floatId'>): Places => ({
+  user_id: userId,
+  float_id: floatId,
+});
+const NO_FLOAT = { user_id: 'nobody', float_id: 'nothing' };
+const ADVANCE = { amount: '50.00', due_date: '2026-11-30' };
+const NO_ACCOUNT = { account: null, has_debit_card: false };
+
+const aFloat = (settings?: object): Promise<Float> => floats.float(settings);
+
+const floatThatIs = (status: FloatStatus): Promise<Float> => floats.standing(status);
+
+async function brokenFloat(): Promise<Float> {
+  const float = await aFloat();
+  await floats.rewrite(float, { amount: { S: 'much' } });
+  return float;
+}
+
+/** Somebody else works on the floats of this member. */
+async function busyWithFloats<R extends Pick<Ids, 'userId'>>(record: R): Promise<R> {
+  await on.here.dependencies.locks.acquire(floatLockKey(record.userId));
+  return record;
+}
+
+async function hangingFloat(): Promise<Float> {
+  const float = await aFloat();
+  const verdict = await unanswered(float, () => floats.collect('SUPPORT', float));
+  expect(verdict).toMatchObject({ verdict: 'unknown' });
+  return float;
+}
+
+async function bypassed(fields: Item = {}): Promise<Places> {
+  const { client, tables } = on.here.store;
+  const userId = newUser();
+  const row = { user_id: { S: userId }, expiration_date: { S: '2026-11-16' }, reason: { S: 'a test' } };
+  await client.send(new PutItemCommand({ TableName: tables.bypass, Item: { ...row, ...fields } }));
+  return { user_id: userId };
+}
+
+const ofOneFloat: Cases = {
+  200: async (ask) => ask(ofFloat(await aFloat())),
+  'not-found': async (ask) => ask({ ...ofFloat(await aFloat()), user_id: (await member()).userId }),
+  'malformed-record': async (ask) => ask(ofFloat(await brokenFloat())),
+};
+
+const PAYBACK = 'POST /v1/{user_id}/floats/{float_id}/payback';
+const TO_RETRY = { status: 'RETRY', reason: 'a test' };
+
+const FLOATS: Readonly<Record<string, Cases>> = {
+  'POST /v1/{user_id}/floats': {
+    201: async (ask) => ask(of(await member()), { body: ADVANCE }),
+    'user-busy': async (ask) => ask(of(await busyWithFloats(await member())), { body: ADVANCE }),
+    'not-owned': async (ask) => ask(of(await member()), { body: ADVANCE, through: theirs }),
+    'malformed-record': async (ask) => ask(of(await broken()), { body: ADVANCE }),
+    'no-active-subscription': (ask) => ask(NOBODY, { body: ADVANCE }),
+    'over-limit': async (ask) => ask(of(await member()), { body: { ...ADVANCE, amount: '250.01' } }),
+    'open-float': async (ask) => {
+      const record = await member();
+      expect(await ask(of(record), { body: ADVANCE })).toMatchObject({ status: 201 });
+      return ask(of(record), { body: ADVANCE });
+    },
+    'requirements-not-met': async (ask) => ask(of(await member({}, NO_ACCOUNT)), { body: ADVANCE }),
+    'request-conflict': async (ask) =>
+      ask(of(await member()), { body: { ...ADVANCE, float_id: (await aFloat()).floatId } }),
+  },
+  'PATCH /v1/{user_id}/floats/{float_id}': {
+    200: async (ask) => ask(ofFloat(await aFloat()), { body: TO_RETRY }),
+    'user-busy': async (ask) => ask(ofFloat(await busyWithFloats(await aFloat())), { body: TO_RETRY }),
+    'not-owned': async (ask) => ask(ofFloat(await aFloat()), { body: TO_RETRY, through: theirs }),
+    'malformed-record': async (ask) => ask(ofFloat(await brokenFloat()), { body: TO_RETRY }),
+    'not-found': (ask) => ask(NO_FLOAT, { body: TO_RETRY }),
+    'attempt-open': async (ask) => ask(ofFloat(await hangingFloat()), { body: TO_RETRY }),
+    'illegal-transition': async (ask) => ask(ofFloat(await floatThatIs('ACHSENT')), { body: TO_RETRY }),
+  },
+  'GET /v1/{user_id}/floats': { 200: async (ask) => ask(ofFloat(await aFloat())) },
+  'GET /v1/{user_id}/floats/active': { ...ofOneFloat, 'not-found': (ask) => ask(NO_FLOAT) },
+  'GET /v1/{user_id}/floats/{float_id}': ofOneFloat,
+  'GET /v1/{user_id}/floats/{float_id}/collection-history': {
+    ...ofOneFloat,
+    200: async (ask) => {
+      const float = await aFloat({ has_debit_card: false });
+      expect(await floats.collect('TODAY6AM', float)).toMatchObject({ verdict: 'sent' });
+      return ask(ofFloat(float));
+    },
+  },
+  [PAYBACK]: {
+    200: async (ask) => ask(ofFloat(await aFloat()), { query: '?wait=20' }),
+    202: async (ask) => ask(ofFloat(await aFloat())),
+    'not-found': (ask) => ask(NO_FLOAT),
+    'not-payable': async (ask) => ask(ofFloat(await floatThatIs('ACHSENT'))),
+    'attempt-open': async (ask) => ask(ofFloat(await hangingFloat())),
+    frozen: async (ask) => ask(ofFloat(await frozen(await aFloat()))),
+    'no-debit-card': async (ask) => ask(ofFloat(await aFloat({ has_debit_card: false }))),
+    'not-owned': async (ask) => ask(ofFloat(await aFloat()), { through: theirs }),
+    'malformed-record': async (ask) => ask(ofFloat(await brokenFloat())),
+    'request-conflict': async (ask) => {
+      const key = randomUUID();
+      expect(await ask(ofFloat(await aFloat()), { key })).toMatchObject({ status: 202 });
+      await keyExpires(key);
+      return ask(ofFloat(await aFloat()), { key });
+    },
+  },
+  'POST /v1/{user_id}/bypass': {
+    201: (ask) => ask(NOBODY, { body: { expiration_date: '2026-11-16', reason: 'a test' } }),
+  },
+  'GET /v1/{user_id}/bypass': {
+    200: async (ask) => ask(await bypassed()),
+    'not-found': (ask) => ask({ user_id: newUser() }),
+    'malformed-record': async (ask) => ask(await bypassed({ expiration_date: { S: 'soon' } })),
+  },
+  'DELETE /v1/{user_id}/bypass': {
+    200: async (ask) => ask(await bypassed()),
+    'not-found': (ask) => ask({ user_id: newUser() }),
+  },
+};
+
 /** Finds nothing to do: what is due here belongs to the other cases. */
 const IDLE_RUN = { process: 'stale', as_of: '2026-11-16T07:00:00Z' };
 const IDLE_RUN_ID = { run_id: 'stale-20261116T070000Z' };
@@ -455,7 +577,7 @@ const OPERATIONS: Readonly<Record<string, Cases>> = {
   },
 };
 
-const CASES = { ...SIGNALS, ...PAYMENTS, ...RECORDS, ...CHANGES, ...CHARGES, ...OPERATIONS };
+const CASES = { ...SIGNALS, ...PAYMENTS, ...RECORDS, ...CHANGES, ...CHARGES, ...FLOATS, ...OPERATIONS };
 
 const pairOf = ({ operation, answer }: Pick<DeclaredAnswer, 'operation' | 'answer'>): string =>
   `${operation} → ${answer}`;

@@ -4,23 +4,32 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../../src/api/problems.ts';
 import type { ApiClient } from '../../support/api.ts';
-import { API_TOKENS, NO_SERVICES, TOKENS, api } from '../../support/api.ts';
+import { API_TOKENS, TOKENS, api } from '../../support/api.ts';
 import { billingStore } from '../../support/billing-store.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { eventually } from '../../support/processes.ts';
 import type { PrivateRedis } from '../../support/redis-server.ts';
 import { privateRedis } from '../../support/redis-server.ts';
+import type { RunningSandbox } from '../../support/sandbox.ts';
+import { startSandbox } from '../../support/sandbox.ts';
 import { sharedStack } from '../../support/stack.ts';
 
 let store: BillingStore;
 let redis: PrivateRedis;
+/** Garbage is now and then a fair request, and then the services are asked: about nobody they know. */
+let bank: RunningSandbox;
 let client: ApiClient;
 let environment: Record<string, string>;
 const lines: { fields: object; message: string }[] = [];
 
 beforeAll(async () => {
-  [store, redis] = await Promise.all([billingStore(), privateRedis()]);
+  [store, redis, bank] = await Promise.all([
+    billingStore({ withFloats: true }),
+    privateRedis(),
+    startSandbox(),
+  ]);
   const { tables } = store;
+  const { url } = bank;
   environment = {
     REDIS_URL: redis.url,
     AWS_ENDPOINT_URL_DYNAMODB: sharedStack().dynamodbUrl,
@@ -28,7 +37,13 @@ beforeAll(async () => {
     HISTORY_TABLE: tables.history,
     LOCKS_TABLE: tables.locks,
     PIPELINE_TABLE: tables.pipeline,
-    ...NO_SERVICES,
+    DYNAMO_TABLE: tables.floats,
+    COLLECTION_HISTORY_TABLE: tables.collectionHistory,
+    BYPASS_TABLE: tables.bypass,
+    USER_SERVICE_URL: url,
+    TXN_SERVICE_URL: url,
+    PAYMENTS_SERVICE_URL: url,
+    NOTIFICATIONS_URL: url,
     API_RATE_PER_MINUTE: '100000',
   };
   const note = (fields: object, message: string): void => void lines.push({ fields, message });
@@ -38,6 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.close();
   await redis.stop();
+  await bank.stop();
   await store.drop();
 });
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ruleRouting } from '../../../src/adapters/ach-routing/rule-routing.ts';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
 import { collectFloat } from '../../../src/app/floats/collect-float.ts';
-import type { Float, FloatStatus, LogEntry, Stage } from '../../../src/domain/floats/float.ts';
+import type { Float, LogEntry, Stage } from '../../../src/domain/floats/float.ts';
 import { floatDeclined } from '../../../src/domain/floats/outcomes.ts';
 import { DEFAULT_FLOAT_POLICY } from '../../../src/domain/floats/policy.ts';
 import { recordIdOf } from '../../../src/domain/floats/record-id.ts';
@@ -12,7 +12,7 @@ import type { AttemptId } from '../../../src/domain/attempt.ts';
 import { plusDays } from '../../../src/domain/instant.ts';
 import type { Verdict } from '../../../src/domain/verdict.ts';
 import { floatLockKey } from '../../../src/ports/lock.ts';
-import { writeFloat, writeLogEntry } from '../../../src/adapters/dynamodb/float-items.ts';
+import { writeLogEntry } from '../../../src/adapters/dynamodb/float-items.ts';
 import type { FloatDesk } from '../../support/float-desk.ts';
 import { floatDesk } from '../../support/float-desk.ts';
 import { day, logEntry } from '../../support/floats.ts';
@@ -45,16 +45,7 @@ const broke = { pinless: { mode: 'decline', code: '62' } };
 const lostCard = { pinless: { mode: 'decline', code: '14' } };
 
 /** As a float stands after its due date. */
-async function standing(
-  status: FloatStatus,
-  settings: object = {},
-  fields: Partial<Float> = {},
-): Promise<Float> {
-  const float = { ...(await desk.float(settings, fields)), status };
-  const Item = writeFloat(float, 'by the test');
-  await here.store.client.send(new PutItemCommand({ TableName: here.store.tables.floats, Item }));
-  return float;
-}
+const standing: FloatDesk['standing'] = (...how) => desk.standing(...how);
 
 async function logged(float: Float, ...entries: Partial<LogEntry>[]): Promise<void> {
   for (const [n, fields] of entries.entries()) {

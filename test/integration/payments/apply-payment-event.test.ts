@@ -498,16 +498,6 @@ describe('an event', () => {
     expect(await here.row(record)).toEqual(record);
   });
 
-  it.each(['FLOAT_DEBIT_COMPLETED', 'FLOAT_DEBIT_RETURNED', 'FLOAT_CREDIT_RETURNED'])(
-    '%s changes nothing for now',
-    async (type) => {
-      const userId = `member-${randomUUID()}` as UserId;
-      const event = await desk.receiveRaw({ type, userId, data: { confirmation_id: randomUUID() } });
-      expect(await desk.apply(event)).toEqual({ result: 'no-op', reason: 'floats-come-later', changed: [] });
-      expect(await desk.isWaiting(event)).toBe(false);
-    },
-  );
-
   it('is not applied by somebody who lost the lock: nothing of it is written', async () => {
     const record = await completed();
     const event = await desk.receive('CHARGED_BACK', record);

@@ -13,7 +13,7 @@ import { applyPaymentEvent } from '../../../src/app/apply-payment-event.ts';
 import { plusMs } from '../../../src/domain/instant.ts';
 import type { EventStream, InboxEvent } from '../../../src/ports/inbox.ts';
 import { EVENT_STREAMS } from '../../../src/ports/inbox.ts';
-import { subscriptionLockKey } from '../../../src/ports/lock.ts';
+import { floatLockKey, subscriptionLockKey } from '../../../src/ports/lock.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { ApplyEvent } from '../../../workers/event-processor.ts';
 import { eventProcessor } from '../../../workers/event-processor.ts';
@@ -51,7 +51,7 @@ let faults: Faults;
 let record: StoredSubscription;
 
 beforeAll(async () => {
-  [here, redis] = await Promise.all([world(), privateRedis()]);
+  [here, redis] = await Promise.all([world({ withFloats: true }), privateRedis()]);
   memberships = membershipDesk(here);
   payments = paymentDesk(here);
   connection = connectRedis({ url: redis.url, whenDown: 'wait', onError: () => undefined });
@@ -190,6 +190,27 @@ describe('an event of its user', () => {
     expect(await run(await take(event))).toEqual({ ...QUARANTINED, reason: 'unknown-record' });
     expect(await payments.isWaiting(event)).toBe(false);
   });
+
+  it('about a float that is not there yet is waited for as long', async () => {
+    const data = {
+      user_id: record.userId,
+      float_id: 'nobody-knows-it',
+      confirmation_id: 'c-2',
+      amount: '60.00',
+    };
+    const event = await payments.receiveRaw({
+      type: 'FLOAT_DEBIT_COMPLETED',
+      userId: record.userId,
+      data: { ...data, status: 'COMPLETED' },
+    });
+    here.now = plusMs(NOW, 899_000);
+    expect(Math.abs((await putOff(await take(event))) - 30_000)).toBeLessThan(1_000);
+    here.now = plusMs(NOW, 900_000);
+    expect(await run(await take(event))).toEqual({ ...QUARANTINED, reason: 'unknown-record' });
+    expect(await payments.isWaiting(event)).toBe(false);
+    // Only what may be a cancellation holds anybody up.
+    expect(await seen()).toBeNull();
+  });
 });
 
 describe('what is nobody’s fault', () => {
@@ -260,12 +281,22 @@ describe('an event that cannot be applied', () => {
     return named;
   };
 
-  it('goes to quarantine under its user’s lock', async () => {
-    const job = await take(await malformed());
+  const malformedFloat = (): Promise<InboxEvent> =>
+    payments.receiveRaw({
+      type: 'FLOAT_DEBIT_COMPLETED',
+      userId: record.userId,
+      data: { confirmation_id: 'c-3' },
+    });
+
+  it.each([
+    ['user', malformed, subscriptionLockKey],
+    ['floats', malformedFloat, floatLockKey],
+  ])('goes to quarantine under the lock of its %s', async (_, event, lockKey) => {
+    const job = await take(await event());
     const gate = faults.hold('TransactWriteItemsCommand');
     const result = run(job);
     await gate.reached;
-    const key = subscriptionLockKey(record.userId);
+    const key = lockKey(record.userId);
     expect(await payments.dependencies.locks.acquire(key)).toHaveProperty('busy');
     gate.open();
     expect(await result).toEqual({ ...QUARANTINED, reason: 'malformed-event' });

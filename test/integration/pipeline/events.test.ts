@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant, plusMs } from '../../../src/domain/instant.ts';
+import type { Float } from '../../../src/domain/floats/float.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { EventStreamBench } from '../../support/event-stream.ts';
 import { eventStream } from '../../support/event-stream.ts';
+import { floatDesk } from '../../support/float-desk.ts';
 import { membershipDesk } from '../../support/membership-desk.ts';
 import type { Pipeline, RunningProcess } from '../../support/pipeline.ts';
 import { TICK, pipeline } from '../../support/pipeline.ts';
@@ -207,5 +209,36 @@ describe('payment events on the stream', () => {
       ({ data }) => data['cause'],
     );
     expect(causes.filter((cause) => cause === 'ach-completed')).toHaveLength(1);
+  }, 60_000);
+
+  it('bring floats to where the bank has them, and send whose advance came back', async () => {
+    const desk = floatDesk(system.here);
+    const sent = async (): Promise<Float> => {
+      const float = await desk.float({ has_debit_card: false });
+      expect(await desk.collect('TODAY6AM', float)).toMatchObject({ verdict: 'sent' });
+      return desk.row(float);
+    };
+    const [paid, returned, sentBack] = [await sent(), await sent(), await sent()];
+    const told = ({ floatId, confirmationId }: Float, status: string) => ({
+      float_id: floatId,
+      confirmation_id: confirmationId,
+      status,
+    });
+    await payments.put([
+      payment(paid.userId, 'FLOAT_DEBIT_COMPLETED', told(paid, 'COMPLETED')),
+      payment(returned.userId, 'FLOAT_DEBIT_RETURNED', told(returned, 'FAILED')),
+      payment(sentBack.userId, 'FLOAT_CREDIT_RETURNED', {
+        ...told(sentBack, 'FAILED'),
+        confirmation_id: 'credit',
+      }),
+    ]);
+    const ends = [
+      [paid, 'COMPLETED'],
+      [returned, 'RETRY'],
+      [sentBack, 'DEFAULTED'],
+    ] as const;
+    for (const [float, status] of ends)
+      await eventually(`it is ${status}`, async () => (await desk.row(float)).status === status);
+    expect(await system.here.dependencies.users.get(sentBack.userId)).toMatchObject({ status: 'BANNED' });
   }, 60_000);
 });

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
-import { recordRecurringAnswer } from '../../../src/app/recurring/charge-recurring.ts';
 import { collectRecurring } from '../../../src/app/recurring/collect-recurring.ts';
+import { settleAttempt } from '../../../src/app/settle-attempt.ts';
 import type { AttemptId } from '../../../src/domain/attempt.ts';
 import { plusDays } from '../../../src/domain/instant.ts';
 import { cents } from '../../../src/domain/money.ts';
@@ -52,6 +52,17 @@ async function locked<T>(
   } finally {
     await acquired.lock.release();
   }
+}
+
+/** What the janitor does about the payment that has no answer. */
+async function settle(subscription: RecurringSubscription) {
+  const subscriptionId = recurringRecordId(subscription);
+  const userId = payerOf(subscription.accountId);
+  const query = { userId, subscriptionId, triggerId: '', accountId: null };
+  const { state } = await here.dependencies.pipeline.readBackground(query);
+  const { attemptId } = state.open!;
+  const janitor = { abandonAfterMs: 86_400_000 };
+  return settleAttempt(here.dependencies, janitor, { userId, subscriptionId, attemptId });
 }
 
 describe('on its day', () => {
@@ -253,27 +264,43 @@ describe('when a worker dies', () => {
       await desk.recurring.updateSubscription(fence, current, plan.change);
     });
     expect(await desk.collect(before)).toMatchObject({ verdict: 'no-op', reason: 'status-not-collected' });
-    await locked(before, async (lock) => {
-      const { state } = await here.dependencies.pipeline.readBackground({
-        userId: payerOf(before.accountId),
-        subscriptionId: recurringRecordId(before),
-        triggerId: '',
-        accountId: null,
-      });
-      const payment = await here.dependencies.processor.findByKey(state.open!.attemptId);
-      const theCase = {
-        dependencies: desk.dependencies,
-        triggerId: 'run-1',
-        lock,
-        state,
-        subscription: await desk.row(before),
-        now: TODAY,
-        plan: null,
-      };
-      await recordRecurringAnswer(theCase, state.open!, payment!);
-    });
+    expect(await settle(before)).toMatchObject({ settled: { verdict: 'collected' } });
     expect(await desk.row(before)).toMatchObject({ status: 'CANCELLED', nextPaymentDate: null });
     expect(await desk.receipts(before)).toHaveLength(1);
+    expect(debits(await desk.ledger(before))).toBe(1);
+  });
+});
+
+describe('the janitor', () => {
+  const dieAfter = async (before: RecurringSubscription, deadly: string) => {
+    here.onStep = (step) => {
+      if (step === deadly) throw new Error('died');
+    };
+    await expect(desk.collect(before, 'run-1')).rejects.toThrow('died');
+    here.onStep = () => undefined;
+  };
+
+  it('brings the answer that was lost: receipt, next dates, and the verdict of the run that asked', async () => {
+    const before = await desk.subscription();
+    await dieAfter(before, 'charged');
+    expect(await settle(before)).toMatchObject({ settled: { verdict: 'collected', triggerId: 'run-1' } });
+    expect(await desk.row(before)).toMatchObject({ nextPaymentDate: '2026-12-16' });
+    expect(await desk.receipts(before)).toHaveLength(1);
+    expect(await desk.collect(before, 'run-1')).toMatchObject({ verdict: 'collected' });
+    expect(debits(await desk.ledger(before))).toBe(1);
+  });
+
+  it('gives up after a day what the processor never knew of, and it is tried again', async () => {
+    const before = await desk.subscription();
+    await dieAfter(before, 'intent-written');
+    expect(await settle(before)).toEqual({ left: 'no-word-yet' });
+    here.now = plusDays(TODAY, 1);
+    expect(await settle(before)).toMatchObject({
+      settled: { verdict: 'declined', reason: 'PINLESS-abandoned' },
+    });
+    expect(await desk.row(before)).toMatchObject({ status: 'PAST_DUE', nextPaymentDate: '2026-11-18' });
+    here.now = plusDays(TODAY, 2);
+    expect(await desk.collect(before)).toMatchObject({ verdict: 'collected' });
     expect(debits(await desk.ledger(before))).toBe(1);
   });
 });

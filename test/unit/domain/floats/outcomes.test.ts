@@ -244,6 +244,7 @@ describe('the bank’s word', () => {
     expect(told(change)).toBeNull();
   });
 
+  const SENT = { rail: 'ACH', isReturned: false } as const;
   const WORDS: Record<FloatWord['result'], { on: FloatStatus[]; cause: FloatCause }> = {
     COMPLETED: { on: ['ACHSENT'], cause: 'ach-completed' },
     RETURNED: { on: ['ACHSENT', 'COMPLETED'], cause: 'ach-returned' },
@@ -257,8 +258,8 @@ describe('the bank’s word', () => {
   );
   it.each(cells)('$result on $status counts: $counts', ({ result, status, counts }) => {
     const completedAt = status === 'COMPLETED' ? NOW : null;
-    const rail = result === 'CREDIT_RETURNED' ? null : 'ACH';
-    const why = whyInVain({ status, completedAt }, { result }, rail, NOW);
+    const debit = result === 'CREDIT_RETURNED' ? null : SENT;
+    const why = whyInVain({ status, completedAt }, { result }, debit, NOW);
     expect(why).toBe(counts ? null : `float-is-${status.toLowerCase()}`);
   });
 
@@ -267,15 +268,25 @@ describe('the bank’s word', () => {
       ({ status: 'COMPLETED', completedAt: completedAt as Instant }) as const;
     const cut = NOW - 60n * NANOS_PER_DAY;
     const word = { result: 'RETURNED' } as const;
-    expect(whyInVain(completed(cut), word, 'ACH', NOW)).toBeNull();
-    expect(whyInVain(completed(cut - 1n), word, 'ACH', NOW)).toBe('returned-too-late');
+    expect(whyInVain(completed(cut), word, SENT, NOW)).toBeNull();
+    expect(whyInVain(completed(cut - 1n), word, SENT, NOW)).toBe('returned-too-late');
     expect(whyInVain(completed(cut - 1n), { result: 'CREDIT_RETURNED' }, null, NOW)).toBeNull();
   });
 
   it('about a card is no word of the bank', () => {
     const paid = { status: 'COMPLETED', completedAt: NOW } as const;
-    expect(whyInVain(paid, { result: 'RETURNED' }, 'PINLESS', NOW)).toBe('not-an-ach-debit');
+    const card = { rail: 'PINLESS', isReturned: false } as const;
+    expect(whyInVain(paid, { result: 'RETURNED' }, card, NOW)).toBe('not-an-ach-debit');
     expect(whyInVain(paid, { result: 'RETURNED' }, null, NOW)).toBe('not-an-ach-debit');
+  });
+
+  it('that a debit came back, told again after support had the float paid, asks nobody to pay twice', () => {
+    const paid = { status: 'COMPLETED', completedAt: NOW } as const;
+    const word = { result: 'RETURNED' } as const;
+    const again = { ...SENT, isReturned: true };
+    expect(whyInVain(paid, word, again, NOW)).toBe('returned-before');
+    expect(whyInVain({ status: 'ACHSENT', completedAt: null }, word, again, NOW)).toBeNull();
+    expect(whyInVain(paid, { result: 'CREDIT_RETURNED' }, null, NOW)).toBeNull();
   });
 });
 

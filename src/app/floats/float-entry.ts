@@ -1,0 +1,102 @@
+import type { AchOutcome } from '../../domain/ach/settlement.ts';
+import type { Float, FloatId } from '../../domain/floats/float.ts';
+import type { FloatChange, FloatWord, LoggedAttempt, ToldDebit } from '../../domain/floats/outcomes.ts';
+import { floatAchCompleted, floatAchReturned, floatCreditReturned } from '../../domain/floats/outcomes.ts';
+import { recordIdOf } from '../../domain/floats/record-id.ts';
+import type { Instant } from '../../domain/instant.ts';
+import type { UserId } from '../../domain/subscription.ts';
+import type { Lock } from '../../ports/lock.ts';
+import type { Write } from '../../ports/transaction.ts';
+import type { KnownPayment } from '../ach-entry.ts';
+import { readPayment } from '../ach-entry.ts';
+import { blockAfter, entryOfAttempt } from '../record-ach-outcome.ts';
+import { countOutcome } from '../return-meters.ts';
+import { logged } from './charge-float.ts';
+import type { FloatDependencies } from './float-case.ts';
+
+export type FloatWordDependencies = Pick<FloatDependencies, 'floats' | 'pipeline' | 'clock'>;
+
+/** Money that was sent for a float, and the float. */
+export interface FloatEntry extends KnownPayment {
+  readonly float: Float;
+}
+
+/** Whether the float stands as it does because of this payment. */
+export const isFloatsPayment = ({ float, confirmationId }: FloatEntry): boolean =>
+  float.confirmationId === confirmationId;
+
+/** Null when the member has no such float. */
+export async function readFloatEntry(
+  { floats, pipeline }: Pick<FloatWordDependencies, 'floats' | 'pipeline'>,
+  lock: Lock,
+  ids: { readonly userId: UserId; readonly floatId: FloatId; readonly confirmationId: string },
+): Promise<FloatEntry | null> {
+  const { userId, floatId, confirmationId } = ids;
+  const float = await floats.get(floatId);
+  if (float?.userId !== userId) return null;
+  const payment = await readPayment(pipeline, lock, {
+    userId,
+    subscriptionId: recordIdOf(floatId),
+    confirmationId,
+  });
+  return { ...payment, float };
+}
+
+/** The debit as it is known so far; null where none of our attempts led to it. */
+export function toldDebit({ attempt, state }: KnownPayment): ToldDebit | null {
+  if (attempt === null) return null;
+  const { rail, openedAt } = attempt;
+  const isReturned = state.past.some(({ at, result }) => at === openedAt && result === 'RETURNED');
+  return { rail, isReturned };
+}
+
+/**
+ * Writes down the bank's word about a float, whoever brought it. One transaction: the float, its row of the log, its
+ * attempts, the account's block after a hard return code and the end of the watch.
+ */
+export async function recordFloatWord(
+  dependencies: FloatWordDependencies,
+  entry: FloatEntry,
+  word: FloatWord,
+  also: readonly Write[] = [],
+): Promise<Float> {
+  const { floats, pipeline, clock } = dependencies;
+  const { lock, float } = entry;
+  const recordId = recordIdOf(float.floatId);
+  const change = changeOf(entry, word, clock.now());
+  await floats.save(lock.fence, float, change, [
+    ...ofTheDebit(dependencies, entry, word),
+    pipeline.watches.end(recordId),
+    ...also,
+  ]);
+  if (isAboutDebit(word)) await countOutcome(dependencies, recordId, word, float.status === 'ACHSENT');
+  return change.float;
+}
+
+const isAboutDebit = (word: FloatWord): word is AchOutcome => word.result !== 'CREDIT_RETURNED';
+
+function changeOf(entry: FloatEntry, word: FloatWord, now: Instant): FloatChange {
+  const { float } = entry;
+  switch (word.result) {
+    case 'COMPLETED':
+      return floatAchCompleted(float, loggedAttempt(entry), now);
+    case 'RETURNED':
+      return floatAchReturned(float, loggedAttempt(entry), word, now);
+    case 'CREDIT_RETURNED':
+      return floatCreditReturned(float, word, now);
+  }
+}
+
+const loggedAttempt = (entry: FloatEntry): LoggedAttempt => logged(attemptOf(entry), entry);
+
+function attemptOf({ attempt, confirmationId, float }: FloatEntry) {
+  if (attempt === null) throw new Error(`no attempt on float ${float.floatId} led to ${confirmationId}`);
+  return attempt;
+}
+
+/** That the advance came back says nothing about a debit. */
+function ofTheDebit({ pipeline }: FloatWordDependencies, entry: FloatEntry, word: FloatWord): Write[] {
+  if (!isAboutDebit(word)) return [];
+  const { writes } = pipeline.settleEntry(entry.state, entryOfAttempt(attemptOf(entry)), word);
+  return [...writes, ...blockAfter(pipeline, entry, word)];
+}

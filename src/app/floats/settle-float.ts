@@ -1,0 +1,65 @@
+import type { AchOutcome } from '../../domain/ach/settlement.ts';
+import type { Float, FloatId } from '../../domain/floats/float.ts';
+import { recordIdOf } from '../../domain/floats/record-id.ts';
+import type { UserId } from '../../domain/subscription.ts';
+import type { Lock } from '../../ports/lock.ts';
+import type { Attempt } from '../../ports/pipeline.ts';
+import type { OpenCase } from '../any-product.ts';
+import { planOfOpener } from '../move-money.ts';
+import { recordFloatAnswer, stageOf } from './charge-float.ts';
+import type { FloatCase, FloatDependencies } from './float-case.ts';
+import type { FloatWordDependencies } from './float-entry.ts';
+import { readFloatEntry, recordFloatWord } from './float-entry.ts';
+
+interface FloatRef {
+  readonly userId: UserId;
+  readonly floatId: FloatId;
+}
+
+/** Null: no attempt on the float is open. */
+export async function openFloatCase(
+  dependencies: FloatDependencies,
+  { userId, floatId }: FloatRef,
+  lock: Lock,
+): Promise<OpenCase | null> {
+  const { floats, pipeline } = dependencies;
+  const query = { userId, subscriptionId: recordIdOf(floatId), triggerId: '', accountId: null };
+  const { state } = await pipeline.readBackground(query);
+  const { open: attempt } = state;
+  if (attempt === null) return null;
+  const float = await floats.get(floatId);
+  if (float === null) throw new Error(`float ${floatId} is gone while its attempt is open`);
+  const theCase = caseOfOpenFloat(dependencies, attempt, { lock, float, state });
+  return { attempt, state, answer: (payment) => recordFloatAnswer(theCase, attempt, payment) };
+}
+
+/** The case of an attempt that somebody opened and whose answer somebody else heard of. */
+export function caseOfOpenFloat(
+  dependencies: FloatDependencies,
+  attempt: Attempt,
+  { lock, float, state }: Pick<FloatCase, 'lock' | 'float' | 'state'>,
+): FloatCase {
+  return {
+    dependencies,
+    triggerId: attempt.triggerId,
+    lock,
+    state,
+    stage: stageOf(attempt),
+    float,
+    account: null,
+    achModel: attempt.achModel ?? null,
+    now: dependencies.clock.now(),
+    plan: planOfOpener(attempt),
+  };
+}
+
+/** How the bank's word about the float's entry is written down. Null: the float waits for none. */
+export async function waitingFloat(
+  dependencies: FloatWordDependencies,
+  lock: Lock,
+  ids: FloatRef & { readonly confirmationId: string },
+): Promise<((outcome: AchOutcome) => Promise<Float>) | null> {
+  const entry = await readFloatEntry(dependencies, lock, ids);
+  if (entry?.float.status !== 'ACHSENT') return null;
+  return (outcome) => recordFloatWord(dependencies, entry, outcome);
+}
