@@ -113,6 +113,19 @@ describe('CANCEL', () => {
     await desk.happens(paused!.userId, 'CANCEL', MONTHLY);
     expect(await here.collect('PAUSE', paused!)).toMatchObject({ verdict: 'cancelled' });
   });
+
+  it('that arrives while the card is asked keeps the account from being asked', async () => {
+    const settings = { pinless: { mode: 'decline', code: '62' } };
+    const [record] = await desk.member([{ billingDate: TODAY }], settings);
+    here.onStep = async (step) => {
+      if (step === 'charged') await desk.store(record!.userId, 'CANCEL', MONTHLY);
+    };
+    expect(await here.collect('INITIAL', record!)).toMatchObject({
+      verdict: 'declined',
+      reason: 'PINLESS-62',
+    });
+    expect((await here.ledger(record!)).filter(({ method }) => method === 'ACH')).toEqual([]);
+  });
 });
 
 describe('SUB_PAUSED', () => {
