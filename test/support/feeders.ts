@@ -11,7 +11,7 @@ import { openStores } from '../../src/wiring/stores.ts';
 import { feederStream, openFeeder } from '../../workers/bridges/feeder.ts';
 import type { BillingStore } from './billing-store.ts';
 import { billingStore } from './billing-store.ts';
-import { SHORT_TIMES } from './bridges.ts';
+import { LEASE_MS, SHORT_TIMES } from './bridges.ts';
 import { eventStream } from './event-stream.ts';
 import { at } from './records.ts';
 import { sharedStack } from './stack.ts';
@@ -52,8 +52,7 @@ export async function feederBench(shards: number): Promise<FeederBench> {
     LOCKS_TABLE: store.tables.locks,
     PIPELINE_TABLE: store.tables.pipeline,
     SUBSCRIPTIONS_STREAM: stream.name,
-    // Long: feeders give their leases back, and a busy machine must not make one say something twice.
-    LOCK_LEASE_MS: '30000',
+    LOCK_LEASE_MS: String(LEASE_MS),
     LOCK_HEARTBEAT_MS: '200',
   };
   const running: RunningFeeder[] = [];
