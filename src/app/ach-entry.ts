@@ -1,6 +1,7 @@
 import type { Lock } from '../ports/lock.ts';
 import type { SubscriptionId, UserId } from '../domain/subscription.ts';
 import type { AttemptRecord, PipelineStore, RecordState } from '../ports/pipeline.ts';
+import { wasAbandoned } from '../ports/pipeline.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
 import type { CollectDependencies } from './collection-case.ts';
 
@@ -19,6 +20,8 @@ export interface KnownPayment {
   readonly state: RecordState;
   /** Null where none of ours led to it. */
   readonly attempt: AttemptRecord | null;
+  /** Charges that were given up: the payment may be one of them after all. */
+  readonly abandoned: readonly AttemptRecord[];
 }
 
 /** A payment, mostly an ACH entry, and its billing record. Without an attempt where the Go service sent it. */
@@ -61,5 +64,5 @@ export async function readPayment(
   // A refund carries the confirmation id of the payment that it gives back.
   const charges = attempts.filter(({ refundOf }) => refundOf === null);
   const attempt = charges.find(({ resolution }) => resolution?.confirmationId === confirmationId) ?? null;
-  return { lock, confirmationId, state, attempt };
+  return { lock, confirmationId, state, attempt, abandoned: charges.filter(wasAbandoned) };
 }

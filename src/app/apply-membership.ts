@@ -22,7 +22,7 @@ import type { Authority, Write } from '../ports/transaction.ts';
 import { readMembershipEvent } from './membership-payload.ts';
 
 export interface MembershipDependencies {
-  readonly inbox: Pick<Inbox, 'wasApplied' | 'applied' | 'saveApplied' | 'liftFlag'>;
+  readonly inbox: Pick<Inbox, 'earliest' | 'wasApplied' | 'applied' | 'saveApplied' | 'liftFlag'>;
   readonly users: Pick<UserService, 'get'>;
   readonly locks: LockClient;
   readonly subscriptions: Pick<SubscriptionsRepository, 'listByUserID' | 'addAll'>;
@@ -68,6 +68,7 @@ export async function applyMembership(
   const acquired = await dependencies.locks.acquire(subscriptionLockKey(event.userId), seen);
   if ('busy' in acquired) return acquired;
   try {
+    await assertTurn(dependencies, event);
     return { outcome: await applyTo(dependencies, event, membership, acquired.lock.fence) };
   } finally {
     await acquired.lock.release();
@@ -87,6 +88,16 @@ async function appliedBefore(
   const outcome = await inbox.wasApplied(event);
   if (outcome !== null) await inbox.saveApplied(event, outcome, clock.now());
   return outcome;
+}
+
+/** Under the lock, because whoever puts an earlier event back from quarantine holds it too: then that one goes first. */
+async function assertTurn(
+  { inbox }: MembershipDependencies,
+  { stream, userId, sequence }: InboxEvent,
+): Promise<void> {
+  const first = await inbox.earliest(stream, userId);
+  if (first !== null && BigInt(first.sequence) < BigInt(sequence))
+    throw new RecordChangedError('an earlier event of the user came back from quarantine');
 }
 
 async function objectionTo({ users }: MembershipDependencies, userId: UserId): Promise<string | null> {

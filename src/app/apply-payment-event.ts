@@ -1,7 +1,8 @@
 import { RecordChangedError, UnknownRecordError } from '../errors.ts';
 import type { EventOutcome, Inbox, InboxEvent } from '../ports/inbox.ts';
 import type { Lock, PastSighting, Sighting } from '../ports/lock.ts';
-import type { UserService } from '../ports/services.ts';
+import type { Attempt } from '../ports/pipeline.ts';
+import type { Payment, UserService } from '../ports/services.ts';
 import type { KnownPayment } from './ach-entry.ts';
 import type { CollectAnyDependencies } from './any-product.ts';
 import { floatWord } from './floats/float-word.ts';
@@ -96,30 +97,49 @@ async function findEntry<E extends KnownPayment>(
   const entry = await word.read(lock);
   if (entry === null) throw new UnknownRecordError(`user has no record ${word.recordId}`);
   if (word.concerns(entry)) return entry;
-  return (await answerOpenAttempt(dependencies, entry, word)) ? word.read(lock) : null;
+  return (await answerUnanswered(dependencies, entry, word)) ? word.read(lock) : null;
 }
 
-/** Whether the payment turned out to be the answer to the record's open attempt. */
-async function answerOpenAttempt<E extends KnownPayment>(
-  { processor }: PaymentEventDependencies,
+/** Whether the payment turned out to be the answer to the record's open attempt, or to one that was given up. */
+async function answerUnanswered<E extends KnownPayment>(
+  dependencies: PaymentEventDependencies,
   entry: E,
   word: PaymentWord<E>,
 ): Promise<boolean> {
   const { open } = entry.state;
+  const { confirmationId } = word;
   // A refund that is open says nothing about other payments.
-  if (open === null || open.refundOf !== null) return false;
-  const payment = await processor.findByKey(open.attemptId);
-  // That a key is not known yet proves nothing, and an event that is put aside now would be lost.
-  if (payment === null)
-    throw new UnknownRecordError(
-      `nobody knows yet whether ${word.confirmationId} answers attempt ${open.attemptId}`,
-    );
-  if (payment.confirmationId !== word.confirmationId) return false;
-  // There is word of it, so it was sent: what the event says comes on top of that.
+  if (open?.refundOf === null) {
+    const payment = await dependencies.processor.findByKey(open.attemptId);
+    // That a key is not known yet proves nothing, and an event that is put aside now would be lost.
+    if (payment === null) throw stillUnclear(confirmationId, open);
+    if (payment.confirmationId === confirmationId) return answer(entry, word, open, payment);
+  }
+  for (const attempt of entry.abandoned) {
+    const payment = await dependencies.processor.findByKey(attempt.attemptId);
+    if (payment?.confirmationId !== confirmationId) continue;
+    // Two cannot be under way at once: this one waits for the word about the other.
+    if (open !== null) throw stillUnclear(confirmationId, open);
+    const state = dependencies.pipeline.takenUpAgain(entry.state, attempt);
+    return answer({ ...entry, state }, word, attempt, payment);
+  }
+  return false;
+}
+
+/** There is word of it, so it was sent: what the event says comes on top of that. */
+async function answer<E extends KnownPayment>(
+  entry: E,
+  word: PaymentWord<E>,
+  attempt: Attempt,
+  payment: Payment,
+): Promise<true> {
   const sent = { ...payment, status: 'ACHSENT', errorCode: null, errorMessage: null } as const;
-  await word.answer(entry, open, open.rail === 'ACH' ? sent : payment);
+  await word.answer(entry, attempt, attempt.rail === 'ACH' ? sent : payment);
   return true;
 }
+
+const stillUnclear = (confirmationId: string, { attemptId }: Attempt): Error =>
+  new UnknownRecordError(`nobody knows yet whether ${confirmationId} answers attempt ${attemptId}`);
 
 async function change<E extends KnownPayment>(
   { inbox, clock }: PaymentEventDependencies,

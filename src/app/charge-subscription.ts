@@ -67,6 +67,7 @@ export const recordAnswer = (theCase: Case, attempt: Attempt, payment: Payment):
 const BOOK: Book<Case> = {
   kind: 'SUBSCRIPTION',
   referenceOf: ({ subscriptionId }) => subscriptionId,
+  heedsMembership: true,
   judged,
   readAgain,
   turn(theCase, plan, decline) {

@@ -48,6 +48,8 @@ export interface Book<C extends Chargeable> {
   readonly kind: ChargeRequest['kind'];
   /** By what name the processor knows the record. */
   readonly referenceOf: (attempt: Attempt) => string;
+  /** Whether an event of the membership that waits, or is in quarantine, stands against a charge. */
+  readonly heedsMembership: boolean;
   /** The card has no money: the account is asked. */
   turn(
     theCase: C,
@@ -128,9 +130,9 @@ async function send<C extends Chargeable>(
   if (payment === null) return leaveUnknown(book, theCase, attempt);
   const turnToAccount = plan?.fallback === 'ACH' && attempt.rail === 'PINLESS' && isNsf(payment);
   if (turnToAccount) {
-    // Waiting first: a freeze that is ordered meanwhile must be seen.
+    // Waiting first: a freeze that is ordered meanwhile, or an event that arrives, must be seen.
     await theCase.dependencies.gate.goOn(theCase.lock.signal);
-    if (!(await isFrozenByNow(theCase, attempt))) return chargeAccount(book, theCase, plan, payment);
+    if (!(await isHeldBackByNow(book, theCase, attempt))) return chargeAccount(book, theCase, plan, payment);
   }
   return recordPayment(book, theCase, attempt, payment);
 }
@@ -178,13 +180,18 @@ async function leaveUnknown<C extends Chargeable>(
   return verdict;
 }
 
-/** The card may have taken its time, and a freeze ordered meanwhile must hold for the account. */
-async function isFrozenByNow(
+/**
+ * The card may have taken its time. A freeze ordered meanwhile must hold for the account, and whoever may have cancelled
+ * meanwhile is not asked for money anew.
+ */
+async function isHeldBackByNow<C extends Chargeable>(
+  { heedsMembership }: Book<C>,
   { triggerId, dependencies }: Chargeable,
   { userId, subscriptionId }: Attempt,
 ): Promise<boolean> {
   const query = { userId, subscriptionId, triggerId, accountId: null };
-  const { freezes } = await dependencies.pipeline.readBackground(query);
+  const { freezes, membershipEvent } = await dependencies.pipeline.readBackground(query);
+  if (heedsMembership && membershipEvent !== null) return true;
   const now = dependencies.clock.now();
   return (['global', 'user', 'ACH'] as const).some((scope) => isFrozen(freezes, scope, now));
 }

@@ -7,6 +7,7 @@ import { recurringOf } from '../domain/recurring/record-id.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import type { Lock } from '../ports/lock.ts';
 import type { Attempt } from '../ports/pipeline.ts';
+import { ABANDONED } from '../ports/pipeline.ts';
 import type { Payment } from '../ports/services.ts';
 import type { CollectAnyDependencies, OpenCase } from './any-product.ts';
 import { lockKeyOfRecord } from './any-product.ts';
@@ -113,7 +114,7 @@ function givenUp({ openedAt }: Attempt, { abandonAfterMs }: JanitorPolicy, now: 
   return {
     confirmationId: '',
     status: 'FAILED',
-    errorCode: 'abandoned',
+    errorCode: ABANDONED,
     errorMessage: 'the processor never knew of it',
     accountMask: null,
     cardMask: null,

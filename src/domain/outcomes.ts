@@ -53,9 +53,14 @@ export function collected<S extends Subscription>(
   };
 }
 
-/** Accepted by the bank's network; whether the money comes is known some banking days later. */
+/** Accepted by the bank's network; whether the money comes is known some banking days later: nothing is over until then. */
 export function sent<S extends Subscription>(record: S, rules: PathRules, receipt: Receipt, now: Instant): S {
-  return { ...taken(record, rules, receipt, now), billingStatus: 'ACHSENT', usioError: '' };
+  return {
+    ...taken(record, rules, receipt, now),
+    billingStatus: 'ACHSENT',
+    completionDate: null,
+    usioError: '',
+  };
 }
 
 export function declined<S extends Subscription>(

@@ -49,6 +49,11 @@ export interface Resolution {
   readonly errorMessage: string | null;
 }
 
+/** The error code of an attempt that was given up because the processor never knew of it. */
+export const ABANDONED = 'abandoned';
+
+export const wasAbandoned = ({ resolution }: AttemptRecord): boolean => resolution?.errorCode === ABANDONED;
+
 /** An attempt as it is kept for ever. */
 export interface AttemptRecord extends Attempt {
   readonly resolution: Resolution | null;
@@ -110,6 +115,11 @@ export interface PipelineStore {
   /** Refused if an attempt is open, or if this one was ever opened before. */
   open(state: RecordState, attempt: Attempt): StateChange;
   resolve(state: RecordState, resolution: Resolution): StateChange;
+  /**
+   * As if the attempt were open: it was given up, and the processor knows of it after all. For the change that resolves it
+   * again; nothing is written here.
+   */
+  takenUpAgain(state: RecordState, attempt: AttemptRecord): RecordState;
   /**
    * The open attempt is resolved and another one opened: the card has no money, so the account is asked; or what was paid
    * is given back.

@@ -119,7 +119,7 @@ export function readLogEntry(item: RawItem): LogEntry {
     method: row.method,
     attemptId: row.attempt_id,
     achModel: modelOf(row),
-    said: row.support_who === null ? null : { who: row.support_who, reason: row.support_reason },
+    said: row.support_who === null ? undefined : { who: row.support_who, reason: row.support_reason },
   };
 }
 

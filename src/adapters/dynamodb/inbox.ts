@@ -3,6 +3,7 @@ import {
   ConditionalCheckFailedException,
   GetItemCommand,
   QueryCommand,
+  TransactionCanceledException,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
@@ -133,7 +134,6 @@ export class DynamoInbox implements Inbox {
   }
 
   async quarantineRaw(record: UnreadableRecord, raw: Uint8Array, reason: string, at: Instant): Promise<void> {
-    const token = this.options.ids();
     const item = quarantinedAt(record, {
       reason,
       at,
@@ -141,11 +141,13 @@ export class DynamoInbox implements Inbox {
       raw: Buffer.from(raw.subarray(0, MAX_RAW_BYTES)).toString('base64'),
       cut: raw.length > MAX_RAW_BYTES,
     });
-    const writes = [...this.writes.hold(item, token), ...this.writes.mark(item, 'ADD')];
-    const evidence = this.writes.evidence(inboxKeys.quarantine(item.quarantineId));
-    await unlessChanged(() =>
-      this.options.transactor.commit({ authority: 'unlocked', writes, token, evidence }),
-    );
+    try {
+      await this.keepRaw(item, this.writes.mark(item, 'ADD'));
+    } catch (error) {
+      // Thousands of the same user wait for somebody, and no more can be noted. One more must not stop its shard.
+      if (!isTooLargeForStore(error)) throw error;
+      await this.keepRaw(item, []);
+    }
   }
 
   async waiting(before: Instant, key: PageKey | null): Promise<WaitingPage> {
@@ -163,6 +165,15 @@ export class DynamoInbox implements Inbox {
 
   flagged(before: Instant, key: PageKey | null): Promise<FlaggedPage> {
     return this.flags.page(before, key);
+  }
+
+  private async keepRaw(item: Quarantined, marks: readonly DynamoWrite[]): Promise<void> {
+    const token = this.options.ids();
+    const writes = [...this.writes.hold(item, token), ...marks];
+    const evidence = this.writes.evidence(inboxKeys.quarantine(item.quarantineId));
+    await unlessChanged(() =>
+      this.options.transactor.commit({ authority: 'unlocked', writes, token, evidence }),
+    );
   }
 
   private application(event: InboxEvent, marker: RawItem, at: Instant): DynamoWrite[] {
@@ -246,6 +257,11 @@ function quarantinedAt(
 }
 
 const shortened = (text: string): string => text.slice(0, MAX_REASON_LENGTH);
+
+/** An update that would make its item larger than the store takes. Nothing else of a transaction of ours is refused so. */
+const isTooLargeForStore = (error: unknown): boolean =>
+  error instanceof TransactionCanceledException &&
+  (error.CancellationReasons ?? []).some(({ Code }) => Code === 'ValidationError');
 
 /** False when a condition refused it. */
 async function unlessChanged(change: () => Promise<void>): Promise<boolean> {

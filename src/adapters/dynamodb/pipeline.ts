@@ -24,6 +24,7 @@ import type {
   Resolution,
   StateChange,
 } from '../../ports/pipeline.ts';
+import { ABANDONED } from '../../ports/pipeline.ts';
 import type { RecordRef } from '../../ports/runs.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Write } from '../../ports/transaction.ts';
@@ -54,6 +55,8 @@ export const OPEN_ATTEMPTS = 'open-attempts';
 /** A state as it was read: whose it is, and whether there was one. */
 interface ReadState extends StateContent {
   readonly subscriptionId: SubscriptionId;
+  /** What is called open was given up before. */
+  readonly isTakenUpAgain?: true;
 }
 
 const stateOf = (content: ReadState): RecordState => content as unknown as RecordState;
@@ -127,14 +130,24 @@ export class DynamoPipeline implements PipelineStore {
     const before = contentOf(state);
     const open = openAttempt(before);
     const next = { ...before, open: null, checks: 0, past: [...before.past, ...pastOf(open, resolution)] };
-    return this.change(before, next, [this.resolution(open, resolution)]);
+    const condition = before.isTakenUpAgain === true ? wasGivenUp : stillOpen;
+    return this.change(before, next, [this.resolution(open, resolution, condition)]);
+  }
+
+  takenUpAgain(state: RecordState, attempt: AttemptRecord): RecordState {
+    const before = contentOf(state);
+    if (before.open !== null)
+      throw new Error(`attempt ${before.open.attemptId} is open: ${attempt.attemptId} cannot be`);
+    const { rail, openedAt } = attempt;
+    const past = before.past.filter((one) => one.rail !== rail || one.at !== openedAt);
+    return stateOf({ ...before, open: attempt, past, isTakenUpAgain: true });
   }
 
   replace(state: RecordState, resolution: Resolution, attempt: Attempt): StateChange {
     const before = contentOf(state);
     const open = openAttempt(before);
     const next = { ...before, open: attempt, checks: 0, past: [...before.past, ...pastOf(open, resolution)] };
-    return this.change(before, next, [this.resolution(open, resolution), this.opening(attempt)]);
+    return this.change(before, next, [this.resolution(open, resolution, stillOpen), this.opening(attempt)]);
   }
 
   refuse(
@@ -264,14 +277,15 @@ export class DynamoPipeline implements PipelineStore {
     return this.put(item, rowIsNew('pk'), `attempt ${attempt.attemptId} was made before`);
   }
 
-  private resolution(attempt: Attempt, resolution: Resolution): Write {
+  private resolution(attempt: Attempt, resolution: Resolution, condition: Condition): Write {
     const item = items.attempt.write({ ...attempt, resolution });
-    return this.put(item, stillOpen, `attempt ${attempt.attemptId} is resolved already`);
+    return this.put(item, condition, `attempt ${attempt.attemptId} is resolved already`);
   }
 
   /** Only the holder of the user's lock writes a state, but a stale one must not undo what its successor wrote. */
   private change(before: ReadState, after: ReadState, writes: readonly Write[]): StateChange {
-    const { subscriptionId, ...content } = { ...after, revision: before.revision + 1 };
+    const { subscriptionId, open, checks, past } = after;
+    const content: StateContent = { revision: before.revision + 1, open, checks, past };
     const item = items.state.write(subscriptionId, content, this.dueOf(content));
     const condition = before.revision === 0 ? rowIsNew('pk') : hasRevision(before.revision);
     const state = this.put(item, condition, `the attempts of ${subscriptionId} changed meanwhile`);
@@ -327,6 +341,13 @@ const stillOpen: Condition = {
   ConditionExpression: 'attribute_type(#resolution, :null)',
   ExpressionAttributeNames: { '#resolution': 'resolution' },
   ExpressionAttributeValues: { ':null': { S: 'NULL' } },
+};
+
+/** But for one that was given up, and was made all the same. */
+const wasGivenUp: Condition = {
+  ConditionExpression: '#resolution.#code = :abandoned',
+  ExpressionAttributeNames: { '#resolution': 'resolution', '#code': 'errorCode' },
+  ExpressionAttributeValues: { ':abandoned': { S: ABANDONED } },
 };
 
 const hasRevision = (revision: number): Condition => ({

@@ -38,6 +38,8 @@ export const recordFloatAnswer = (theCase: FloatCase, attempt: Attempt, payment:
 const BOOK: Book<FloatCase> = {
   kind: 'FLOAT',
   referenceOf: ({ subscriptionId }) => floatIdOf(subscriptionId) ?? subscriptionId,
+  // An advance is owed whatever becomes of the membership.
+  heedsMembership: false,
   judged: judgedFloat,
   readAgain,
   turn(theCase, plan, decline) {

@@ -67,7 +67,7 @@ export interface LogEntry {
   readonly attemptId: AttemptId | null;
   readonly achModel: AchModel | null;
   /** Whose word it is, where support's word made the row. */
-  readonly said?: SupportWord | null | undefined;
+  readonly said?: SupportWord | undefined;
 }
 
 export interface SupportWord {

@@ -1,4 +1,4 @@
-import { PutItemCommand, QueryCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand, QueryCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { plusDays, plusMs } from '../../../src/domain/instant.ts';
@@ -603,6 +603,28 @@ describe('quarantine', () => {
     const other = newUser();
     await desk.quarantine.release(second!, anEvent(other, 6), NOW);
     expect([await seen(), await seen(other)]).toEqual([null, 'unapplied']);
+  });
+
+  it('takes what cannot be read also when there is so much of a user that no more can be noted', async () => {
+    const note = (id: string) =>
+      store.client.send(
+        new UpdateItemCommand({
+          TableName: store.tables.pipeline,
+          Key: { pk: { S: `USER#${user}` }, sk: { S: 'QUARANTINED' } },
+          UpdateExpression: 'ADD ids :id',
+          ExpressionAttributeValues: { ':id': { SS: [id] } },
+        }),
+      );
+    for (let n = 0; n < 10; n += 1) await note(`${n}`.padEnd(40_000, '-'));
+    for (let n = 10, isFull = false; !isFull; n += 1) {
+      isFull = await note(`${n}`.padEnd(n < 19 ? 1_000 : 20, '-')).then(
+        () => false,
+        () => true,
+      );
+    }
+    await desk.inbox.quarantineRaw(position('5', user), Uint8Array.of(1), 'not JSON', NOW);
+    expect(await held()).toMatchObject([{ userId: user, sequence: '5' }]);
+    expect(await seen()).toBe('quarantined');
   });
 
   it('of a payment that cannot be read does not make its user wait', async () => {

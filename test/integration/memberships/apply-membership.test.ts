@@ -10,11 +10,13 @@ import type { Subscription, UserId } from '../../../src/domain/subscription.ts';
 import {
   MalformedEventError,
   MalformedRowError,
+  RecordChangedError,
   ServiceDownError,
   UnpricedTierError,
 } from '../../../src/errors.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import { fail, injectFaults, serverFailed } from '../../support/dynamo-faults.ts';
+import { inboxDesk } from '../../support/inbox-desk.ts';
 import type { MembershipDesk } from '../../support/membership-desk.ts';
 import { membershipDesk } from '../../support/membership-desk.ts';
 import { at } from '../../support/records.ts';
@@ -112,6 +114,19 @@ describe('CANCEL', () => {
     const [paused] = await desk.member([{ billingDate: TODAY, billingStatus: 'PAUSED' }]);
     await desk.happens(paused!.userId, 'CANCEL', MONTHLY);
     expect(await here.collect('PAUSE', paused!)).toMatchObject({ verdict: 'cancelled' });
+  });
+
+  it('that arrives while the card is asked keeps the account from being asked', async () => {
+    const settings = { pinless: { mode: 'decline', code: '62' } };
+    const [record] = await desk.member([{ billingDate: TODAY }], settings);
+    here.onStep = async (step) => {
+      if (step === 'charged') await desk.store(record!.userId, 'CANCEL', MONTHLY);
+    };
+    expect(await here.collect('INITIAL', record!)).toMatchObject({
+      verdict: 'declined',
+      reason: 'PINLESS-62',
+    });
+    expect((await here.ledger(record!)).filter(({ method }) => method === 'ACH')).toEqual([]);
   });
 });
 
@@ -438,6 +453,29 @@ describe('an event that cannot be applied now', () => {
     expect(await applyMembership(desk.dependencies, event, seen)).toMatchObject({
       outcome: { result: 'changed' },
     });
+  });
+
+  it('because an earlier one came back from quarantine meanwhile waits for that one', async () => {
+    const [record] = await desk.member([{}]);
+    const { userId } = record!;
+    const { quarantine } = inboxDesk(here.store.client, here.store.tables);
+    const cancel = await desk.store(userId, 'CANCEL', MONTHLY);
+    await desk.inbox.quarantine(cancel, 'odd', START);
+    const retract = await desk.store(userId, 'RETRACT', MONTHLY);
+    const [held] = await quarantine.ofUser(userId);
+    const users = {
+      async get(id: UserId) {
+        await quarantine.release(held!, cancel, START);
+        return here.dependencies.users.get(id);
+      },
+    };
+    await expect(applyMembership({ ...desk.dependencies, users }, retract)).rejects.toBeInstanceOf(
+      RecordChangedError,
+    );
+    await expectUntouched(record!);
+    for (const event of [cancel, retract])
+      expect(await desk.apply(event)).toMatchObject({ outcome: { result: 'changed' } });
+    expect(await here.row(record!)).toMatchObject({ updatedEvent: '' });
   });
 
   it('because a row of the user cannot be read is refused', async () => {

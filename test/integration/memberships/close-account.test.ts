@@ -183,6 +183,7 @@ describe('an account that is closed while its owner is charged', () => {
     expect(await here.row(record)).toMatchObject({
       billingStatus: 'ACHSENT',
       updatedEvent: 'account-closed',
+      completionDate: null,
     });
     expect(await statuses(record)).toEqual(['ACHSENT', 'CANCELLED']);
   });

@@ -4,12 +4,13 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { applyPaymentEvent } from '../../../src/app/apply-payment-event.ts';
 import { settleAch } from '../../../src/app/settle-ach.ts';
+import { settleAttempt } from '../../../src/app/settle-attempt.ts';
 import { dateOf } from '../../../src/domain/calendar-date.ts';
 import type { Instant } from '../../../src/domain/instant.ts';
 import { plusDays, plusMs } from '../../../src/domain/instant.ts';
 import type { SubscriptionId, UserId } from '../../../src/domain/subscription.ts';
 import { subscriptionLockKey } from '../../../src/ports/lock.ts';
-import type { UserService } from '../../../src/ports/services.ts';
+import type { Processor, UserService } from '../../../src/ports/services.ts';
 import type { StaleReturn } from '../../../src/ports/stale-returns.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { Bench } from '../../audit/bench.ts';
@@ -357,6 +358,48 @@ describe('a charge-back', () => {
   });
 });
 
+/** A processor that does not know its own payments by their key yet. */
+const lagging = (): Processor => ({
+  charge: () => Promise.reject(new Error('nobody charges here')),
+  refund: () => Promise.reject(new Error('nobody gives back here')),
+  findByKey: () => Promise.resolve(null),
+  findByConfirmation: (id) => here.dependencies.processor.findByConfirmation(id),
+});
+
+describe('when an attempt was given up although the payment was made', () => {
+  /** For longer than anybody waits the processor did not know the key. */
+  async function givenUp(settings: object = {}): Promise<StoredSubscription> {
+    const record = await unanswered(settings);
+    const { open } = (await background(record)).state;
+    await on.at(plusDays(start, 2));
+    const deaf = { ...here.dependencies, processor: lagging() };
+    expect(await settleAttempt(deaf, { abandonAfterMs: 24 * HOUR }, open!)).toMatchObject({
+      settled: { verdict: 'declined', reason: `${open!.rail}-abandoned` },
+    });
+    return here.row(record);
+  }
+
+  it.each([
+    ['completed', 'COMPLETED', {}],
+    ['returned', 'ERROR', { ach: { mode: 'return', code: 'R02' } }],
+  ] as const)('its word is heard, and nobody is debited again: %s', async (what, status, settings) => {
+    const record = await givenUp(settings);
+    expect(record).toMatchObject({ billingStatus: 'ERROR', transactionId: '' });
+    await aWeekLater();
+    const [event] = await desk.receiveFromBank(record);
+    expect(await desk.apply(event!)).toMatchObject({ result: 'changed', reason: what });
+    expect(await here.row(record)).toMatchObject({ billingStatus: status });
+    expect((await causes(record)).slice(2)).toEqual(['attempt-declined', 'ach-accepted', `ach-${what}`]);
+    const { state } = await background(record);
+    // One entry was presented, and it is known as what it is.
+    expect(state.past).toHaveLength(1);
+    expect(state.past[0]).toMatchObject({ rail: 'ACH', result: what.toUpperCase() });
+    expect((await here.collect('RETRY', record)).verdict).not.toBe('sent');
+    expect(debits(await here.ledger(record))).toBe(1);
+    expect(await desk.apply(event!)).toMatchObject({ result: 'changed' });
+  });
+});
+
 describe('when the word is faster than the answer to the charge', () => {
   const early = () =>
     here.faults([{ id: randomUUID(), service: 'callbacks', fault: 'early-callback', times: 1 }]);
@@ -413,14 +456,7 @@ describe('when the word is faster than the answer to the charge', () => {
     await early();
     const record = await unanswered();
     const [event] = await desk.receiveFromBank(record);
-    const { processor } = here.dependencies;
-    const lagging = {
-      charge: () => Promise.reject(new Error('nobody charges here')),
-      refund: () => Promise.reject(new Error('nobody gives back here')),
-      findByKey: () => Promise.resolve(null),
-      findByConfirmation: (id: string) => processor.findByConfirmation(id),
-    };
-    await expect(desk.apply(event!, { processor: lagging })).rejects.toMatchObject({
+    await expect(desk.apply(event!, { processor: lagging() })).rejects.toMatchObject({
       code: 'unknown-record',
     });
     expect(await desk.isWaiting(event!)).toBe(true);

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant, plusMs } from '../../../src/domain/instant.ts';
 import type { Float } from '../../../src/domain/floats/float.ts';
@@ -6,11 +8,9 @@ import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { EventStreamBench } from '../../support/event-stream.ts';
 import { eventStream } from '../../support/event-stream.ts';
 import { floatDesk } from '../../support/float-desk.ts';
-import { membershipDesk } from '../../support/membership-desk.ts';
 import type { Pipeline, RunningProcess } from '../../support/pipeline.ts';
 import { TICK, pipeline } from '../../support/pipeline.ts';
 import { eventually } from '../../support/processes.ts';
-import { at } from '../../support/records.ts';
 import { sharedStack } from '../../support/stack.ts';
 import { DynamoQuarantine } from '../../../src/adapters/dynamodb/quarantine.ts';
 import { BatchReader } from '../../../src/adapters/dynamodb/batch-reader.ts';
@@ -48,6 +48,18 @@ const becomes = (what: StoredSubscription, expected: object) =>
     const row = await system.here.row(what);
     return Object.entries(expected).every(([name, value]) => row[name as keyof typeof row] === value);
   });
+
+/** What the worker said about each event of the user, in its order. */
+function eventsSaid(userId: string): string[] {
+  const output = worker.output();
+  return output
+    .slice(0, output.lastIndexOf('\n'))
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.includes(userId))
+    .map((line) => JSON.parse(line) as { msg: string; type?: string; eventType?: string })
+    .filter(({ type, eventType }) => type !== undefined || eventType !== undefined)
+    .map(({ msg, type, eventType }) => `${type ?? eventType}: ${msg}`);
+}
 
 describe('membership events on the stream', () => {
   it('change the records of their members, in each one’s order', async () => {
@@ -105,45 +117,56 @@ describe('membership events on the stream', () => {
   }, 60_000);
 
   it('that fail three times go to quarantine; the next one of the member waits until then, others do not', async () => {
-    const [troubled, other] = await system.members(2);
-    const { userId, billingDate } = troubled!;
-    // A second row of the member that cannot be read: nothing may be written about the member then.
-    const row = (await system.here.store.billingRow(userId, formatInstant(billingDate)))!;
-    const spoilt = { ...row, billing_date: { S: '2026-09-16T06:00:00Z' }, billing_amount: { S: 'lots' } };
-    await system.here.store.putBillingRow(spoilt);
+    const [troubled, other] = await system.members(2, {}, { term: 'YEARLY' });
+    const { userId, subscriptionId } = troubled!;
+    // Only whoever changes the term looks whether the record is being charged, and this cannot be read.
+    const { client, tables } = system.here.store;
+    const state = { TableName: tables.pipeline, Key: marshall({ pk: `SUB#${subscriptionId}`, sk: 'STATE' }) };
+    await client.send(new PutItemCommand({ ...state, Item: { ...state.Key, open: { S: 'spoilt' } } }));
     await users.put([
       record(userId, 'SUB_PAUSED', { pause_duration_months: 1 }),
       record(userId, 'CANCEL'),
       record(other!.userId, 'CANCEL'),
     ]);
     await becomes(other!, { updatedEvent: 'PENDING_CANCELLATION' });
-    await eventually('the first one waits for somebody', () =>
-      worker.output().includes('"alarm":"quarantine"'),
-    );
-    // The first try of the second comes after the last try of the first.
-    const tries = worker
-      .output()
-      .split('\n')
-      .filter((line) => line.includes('an event failed') && line.includes(userId))
-      .map((line) => (JSON.parse(line) as { type: string }).type);
-    expect(tries.slice(0, 3)).toEqual(['SUB_PAUSED', 'SUB_PAUSED', 'SUB_PAUSED']);
-    // Mended, what comes after it is applied; the member is deferred until somebody has looked at the first.
-    await system.here.store.removeBillingRow(userId, at('2026-09-16T06:00:00Z'));
     await becomes(troubled!, { billingStatus: 'SCHEDULED', updatedEvent: 'PENDING_CANCELLATION' });
+    // The second was applied after the last try of the first.
+    const said = await eventually('the worker says so', () => {
+      const lines = eventsSaid(userId);
+      return lines.some((line) => line.startsWith('CANCEL')) && lines;
+    });
+    expect(said).toEqual([
+      ...Array.from({ length: 3 }, () => 'SUB_PAUSED: an event failed'),
+      'SUB_PAUSED: an event waits for somebody',
+      'CANCEL: membership event applied',
+    ]);
+    // The member is deferred until somebody has looked at the first.
+    await client.send(new DeleteItemCommand(state));
     const known = () =>
       system.here.dependencies.pipeline.readBackground({ ...troubled!, triggerId: '', accountId: null });
     await eventually('only the mark is left', async () => (await known()).membershipEvent === 'quarantined');
   }, 60_000);
 
   it('are applied in the end although Redis forgot their jobs', async () => {
-    const [forgotten] = await system.members(1);
-    const desk = membershipDesk(system.here);
-    // Stored, as a bridge does, and its job lost with everything else in Redis.
-    await desk.store(forgotten!.userId, 'CANCEL');
+    const members = await system.members(3);
+    await system.here.faults([{ id: 'down', service: 'users', fault: 'error-before' }]);
+    await users.put(
+      members.flatMap(({ userId }) => [
+        record(userId, 'SUB_PAUSED', { pause_duration_months: 1 }),
+        record(userId, 'UNPAUSE'),
+      ]),
+    );
+    await eventually('their jobs wait', async () => {
+      const depths = await system.queues.depths(['membership-events']);
+      return depths.find(({ state }) => state === 'delayed')?.count === 2 * members.length;
+    });
     await system.redis.client.flushall();
+    expect(await system.queues.isDrained('membership-events')).toBe(true);
+    await system.here.faults([]);
     await system.here.bank('PUT', '/clock', { now: formatInstant(plusMs(TICK, 120_000)), frozen: true });
     const scheduler = await system.scheduler();
-    await becomes(forgotten!, { updatedEvent: 'PENDING_CANCELLATION' });
+    for (const member of members)
+      await becomes(member, { billingStatus: 'SCHEDULED', updatedEvent: 'UNPAUSE' });
     expect(await scheduler.stop()).toBe(0);
   }, 60_000);
 
