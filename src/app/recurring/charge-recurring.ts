@@ -35,6 +35,7 @@ export const recordRecurringAnswer = (
 
 const BOOK: Book<RecurringCase> = {
   kind: 'RECURRING',
+  heedsMembership: false,
   referenceOf: (attempt) => paymentReference(attempt.subscriptionId, periodOf(attempt)),
   judged: judgedRecurring,
   readAgain,
