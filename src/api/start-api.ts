@@ -32,6 +32,7 @@ import { freezeRoutes } from './routes/freezes.ts';
 import { membershipRoutes } from './routes/memberships.ts';
 import { paymentRoutes } from './routes/payments.ts';
 import { quarantineRoutes } from './routes/quarantine.ts';
+import { recurringRoutes } from './routes/recurring.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { runRoutes } from './routes/runs.ts';
 import { signalRoutes } from './routes/signals.ts';
@@ -117,6 +118,7 @@ export async function startApi(
     ...membershipRoutes(memberships),
     ...floatRoutes({ ...dependencies, floatLimits: config.floats.floatLimits }),
     ...bypassRoutes(dependencies),
+    ...recurringRoutes({ ...dependencies, onStep }),
     ...runRoutes({ ...dependencies, wake: queues.ensurePage.bind(queues) }),
     ...forecastRoutes({ desk, ...dependencies }),
     ...batchRoutes(dependencies),

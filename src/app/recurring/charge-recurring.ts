@@ -35,6 +35,7 @@ export const recordRecurringAnswer = (
 
 const BOOK: Book<RecurringCase> = {
   kind: 'RECURRING',
+  // What an account pays for is no membership.
   heedsMembership: false,
   referenceOf: (attempt) => paymentReference(attempt.subscriptionId, periodOf(attempt)),
   judged: judgedRecurring,
