@@ -88,7 +88,11 @@ const MADE_AT_ONCE = 25;
 export const TICK = at('2026-11-16T08:00:00Z');
 
 export async function pipeline(env: Readonly<Record<string, string>> = {}): Promise<Pipeline> {
-  const [here, redis, folder] = await Promise.all([world(), privateRedis(), temporaryFolder()]);
+  const [here, redis, folder] = await Promise.all([
+    world({ withFloats: true }),
+    privateRedis(),
+    temporaryFolder(),
+  ]);
   await here.bank('PUT', '/clock', { now: formatInstant(TICK), frozen: true });
   const { client, tables } = here.store;
   const reader = new BatchReader({ client, table: tables.pipeline, timer: systemTimer, random: Math.random });
@@ -102,6 +106,9 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
     HISTORY_TABLE: tables.history,
     LOCKS_TABLE: tables.locks,
     PIPELINE_TABLE: tables.pipeline,
+    DYNAMO_TABLE: tables.floats,
+    COLLECTION_HISTORY_TABLE: tables.collectionHistory,
+    BYPASS_TABLE: tables.bypass,
     USER_SERVICE_URL: here.url,
     TXN_SERVICE_URL: here.url,
     PAYMENTS_SERVICE_URL: here.url,
