@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseDate } from '../domain/calendar-date.ts';
 import type { CalendarDate } from '../domain/calendar-date.ts';
+import type { FloatId } from '../domain/floats/float.ts';
 import type { Instant } from '../domain/instant.ts';
 import { parseInstant } from '../domain/instant.ts';
 import { cents, parseMoney } from '../domain/money.ts';
@@ -15,6 +16,7 @@ const id = (what: string) =>
 
 export const userId = id('a user id').transform((text) => text as UserId);
 export const subscriptionId = id('a subscription id').transform((text) => text as SubscriptionId);
+export const floatId = id('a float id').transform((text) => text as FloatId);
 /** Any name that others gave to something. */
 export const name = id('an id');
 
@@ -50,6 +52,10 @@ function refuse(context: z.RefinementCtx, allowed: string): never {
 /* The same values as we write them. */
 
 export const amountText = z.string().meta({ description: 'US dollars as decimal text', examples: ['4.99'] });
+export const dateText = z.string().meta({ description: 'A day', examples: ['2026-11-16'] });
 export const timeText = z
   .string()
   .meta({ description: 'A moment, RFC 3339', examples: ['2026-11-16T06:00:00Z'] });
+export const unreadable = z
+  .array(z.string())
+  .meta({ description: 'Rows that cannot be read: somebody has to mend them' });

@@ -24,6 +24,7 @@ import { createApi } from './app.ts';
 import { withIdempotency } from './idempotency.ts';
 import { limitRate } from './rate-limit.ts';
 import { batchRoutes } from './routes/batch.ts';
+import { floatExplainRoutes } from './routes/float-explain.ts';
 import { forecastRoutes } from './routes/forecast.ts';
 import { freezeRoutes } from './routes/freezes.ts';
 import { membershipRoutes } from './routes/memberships.ts';
@@ -108,6 +109,7 @@ export async function startApi(
     ...paymentRoutes(dependencies),
     ...subscriptionRoutes(dependencies),
     ...membershipRoutes(memberships),
+    ...floatExplainRoutes(dependencies),
     ...runRoutes({ ...dependencies, wake: queues.ensurePage.bind(queues) }),
     ...forecastRoutes({ desk, ...dependencies }),
     ...batchRoutes(dependencies),

@@ -10,7 +10,7 @@ import { currentFigures, historyFigures, subscriptionFigures } from '../../figur
 import { EVENT_STREAMS } from '../../ports/inbox.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Partition, StoredSubscription } from '../../ports/subscriptions.ts';
-import { amountText, subscriptionId, timeText, userId } from '../fields.ts';
+import { amountText, subscriptionId, timeText, unreadable, userId } from '../fields.ts';
 import { Problem } from '../problems.ts';
 import type { Route } from '../route.ts';
 import { route } from '../route.ts';
@@ -41,10 +41,6 @@ export const subscriptionView = z.strictObject({
   pause_duration_months: z.int(),
   is_pending_downgrade: z.boolean(),
 });
-
-const unreadable = z
-  .array(z.string())
-  .meta({ description: 'Rows that cannot be read: somebody has to mend them' });
 
 const current = z.strictObject({
   membership: z.enum(MEMBERSHIPS).meta({
@@ -81,7 +77,7 @@ const storyLine = z.strictObject({
   billing_status: z.enum(BILLING_STATUSES).nullable().meta({ description: 'After the change' }),
 });
 
-const attempt = z.strictObject({
+export const attempt = z.strictObject({
   attempt_id: z.string(),
   trigger_id: z.string(),
   process: z.enum(PROCESSES),
@@ -98,7 +94,7 @@ const attempt = z.strictObject({
     .nullable(),
 });
 
-const standing = z.strictObject({
+export const standing = z.strictObject({
   notes: z.array(z.string()),
   open_attempt: z
     .strictObject({ attempt_id: z.string(), opened_at: timeText, asked_next_at: timeText })

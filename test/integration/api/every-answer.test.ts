@@ -11,6 +11,7 @@ import { api } from '../../support/api.ts';
 import type { Item } from '../../support/billing-store.ts';
 import type { DeclaredAnswer } from '../../support/declared-answers.ts';
 import { declaredAnswers, isProblemCode } from '../../support/declared-answers.ts';
+import { floatDesk } from '../../support/float-desk.ts';
 import type { InboxDesk } from '../../support/inbox-desk.ts';
 import { NOTHING, NOW, anEvent, inboxDesk, newUser } from '../../support/inbox-desk.ts';
 import type { MembershipApi } from '../../support/membership-api.ts';
@@ -249,6 +250,15 @@ const RECORDS: Readonly<Record<string, Cases>> = {
   'GET /v1/{user_id}/subscriptions/{subscription_id}/explain': {
     200: async (ask) => ask(of(await tried(DECLINING, 'declined'))),
     'not-found': (ask) => ask(NOBODY),
+  },
+  'GET /v1/{user_id}/floats/{float_id}/explain': {
+    200: async (ask) => {
+      const desk = floatDesk(on.here);
+      const float = await desk.float({ has_debit_card: false });
+      expect(await desk.collect('TODAY6AM', float)).toMatchObject({ verdict: 'sent' });
+      return ask({ user_id: float.userId, float_id: float.floatId });
+    },
+    'not-found': (ask) => ask({ user_id: 'nobody', float_id: 'nothing' }),
   },
   'GET /v1/{user_id}/billing-details': {
     ...ofAnybody({}),
