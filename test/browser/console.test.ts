@@ -82,7 +82,11 @@ describe('in a browser', () => {
     const manual = system.queues.get('manual-repayments');
     await manual.pause();
     await page.getByRole('button', { name: 'Pay…' }).first().click();
-    await page.getByRole('button', { name: 'Charge $4.99' }).click();
+    const charge = page.getByRole('button', { name: 'Charge $4.99' });
+    await charge.waitFor();
+    // A key that is pressed twice asks, and does not answer.
+    await page.keyboard.press('Enter');
+    await charge.click();
     await page.getByText('The payment is under way').waitFor();
     const paid = page.getByRole('row').filter({ has: page.locator('[aria-current]') });
     await paid.getByText('SCHEDULED').waitFor();
