@@ -36,8 +36,8 @@ header.top { background: var(--card); border-bottom: 1px solid var(--line); }
 .top .inner { max-width: 76rem; margin: 0 auto; padding: 0 1.5rem; display: flex; align-items: center; gap: 1.75rem; min-height: 3.5rem; }
 .brand { font-weight: 650; letter-spacing: -.01em; color: var(--ink); text-decoration: none; white-space: nowrap; }
 .brand svg { width: 1.05em; height: 1.05em; vertical-align: -.14em; margin-right: .5em; }
-nav.sections { flex: 1; min-width: 0; overflow-x: auto; scrollbar-width: none; }
-nav.sections ul { display: flex; gap: .25rem; list-style: none; margin: 0; padding: 0; }
+nav.sections { flex: 1; min-width: 0; }
+nav.sections ul { display: flex; flex-wrap: wrap; gap: 0 .25rem; list-style: none; margin: 0; padding: 0; }
 nav.sections a { display: block; padding: .35rem .7rem; border-radius: 6px; color: var(--soft); text-decoration: none; white-space: nowrap; }
 nav.sections a:hover { background: var(--wash); color: var(--ink); }
 nav.sections a[aria-current] { background: var(--wash); color: var(--ink); font-weight: 600; }
@@ -161,7 +161,7 @@ details pre { background: var(--wash); padding: .75rem; border-radius: 6px; over
 
 @media (max-width: 48rem) {
   .top .inner { flex-wrap: wrap; gap: .25rem 1rem; padding: .6rem 1rem .35rem; }
-  .brand { flex: 1; } nav.sections { order: 3; flex-basis: 100%; margin: 0 -1rem; padding: 0 .5rem; }
+  .brand { flex: 1; } nav.sections { order: 3; flex-basis: 100%; margin: 0 -.6rem; } nav.sections ul { gap: 0; } nav.sections a { padding: .35rem .6rem; }
   .who .role { display: none; }
   main { padding: 1.25rem 1rem 3rem; } section, .card { padding: 1rem; } .scroll { margin: 0 -1rem; padding: 0 1rem; }
   .figures { grid-template-columns: 1fr 1fr; gap: 1rem 0; } .figures > div { padding: .1rem .9rem; } .figures dd { font-size: 1.3rem; }

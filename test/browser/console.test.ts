@@ -116,6 +116,10 @@ describe('in a browser', () => {
     await page.getByText('somebody works on this member').waitFor();
     await page.getByText('no answer yet', { exact: true }).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    for (const section of await page.getByRole('navigation').getByRole('link').all()) {
+      const box = await section.boundingBox();
+      expect(box!.x + box!.width, await section.innerText()).toBeLessThanOrEqual(360);
+    }
     if ('lock' in taken) await taken.lock.release();
   }, 60_000);
 
