@@ -324,6 +324,7 @@ describe('runs', () => {
     ['/runs/scheduled-20200101T080000Z', 404],
     ['/runs/scheduled-20261116T080000Z/records?verdict=nonsense', 400],
     ['/runs/scheduled-20261116T080000Z/records?after=nonsense', 400],
+    ['/quarantine?after=nonsense', 400],
     ['/users/nobody', 404],
     ['/users/%00', 404],
     ['/users/%E0%A4%A', 400],
