@@ -102,6 +102,17 @@ describe('in a browser', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
+  it('a member’s page shows what happens meanwhile', async () => {
+    const record = await system.here.member();
+    const page = await signedIn('viewer');
+    await page.goto(`${here.url}/users/${record.userId}`);
+    await page.locator('.live[data-state="on"]').waitFor();
+    expect(await page.getByText('COMPLETED').count()).toBe(0);
+    expect(await system.here.collect('INITIAL', record)).toMatchObject({ verdict: 'collected' });
+    await page.getByText('COMPLETED').first().waitFor();
+    await page.getByText('charged it').first().waitFor();
+  }, 60_000);
+
   it('a member whose lock is held and whose charge is open fits on the narrowest telephone', async () => {
     const record = await system.here.member();
     await system.here.faults([
