@@ -67,6 +67,7 @@ export function framedPage(
       ${notice}${body}
       <div id="announcer" class="quiet" role="status" aria-live="polite"></div>
     </main>
+    <footer>All times are UTC.</footer>
   `);
 }
 

@@ -63,6 +63,7 @@ section, .card { background: var(--card); border: 1px solid var(--line); border-
 .grid + *, .grid { margin-bottom: 1.25rem; }
 
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: 0; background: none; border: 0; box-shadow: none; padding: 0; margin: 0 0 1.5rem; }
+.figures + .hint { margin: -.75rem 0 1.5rem; max-width: none; }
 .figures > div { padding: .1rem 1.25rem; border-left: 3px solid var(--line); }
 .figures dt { color: var(--soft); font-size: .85rem; }
 .figures dd { margin: 0; font-size: 1.65rem; font-weight: 600; letter-spacing: -.02em; line-height: 1.25; }
@@ -175,5 +176,6 @@ details pre { background: var(--wash); padding: .75rem; border-radius: 6px; over
   table.stack td[data-label]::before { content: attr(data-label); color: var(--soft); text-align: left; flex: none; }
   table.stack td.full { display: block; text-align: left; } table.stack td.full::before { content: none; }
 }
+footer { max-width: 76rem; margin: -2.5rem auto 0; padding: 0 1.5rem 1.5rem; color: var(--soft); font-size: .875rem; }
 @media print { header.top, .actions, form { display: none; } }
 `;

@@ -440,6 +440,7 @@ describe('live pages', () => {
       while (!pattern.test(heard)) heard += (await read.read()).value ?? '';
     };
     await until(/"today-runs"[\s\S]*\n\n/);
+    for (const part of ['today-now', 'today-days', 'today-queues']) expect(heard).toContain(part);
     heard = '';
     await freezes.freeze({ target: { scope: 'global' }, reason: 'live', who: 'x', at: NOW, until: null });
     await until(/Frozen: global/);
