@@ -185,7 +185,7 @@ const verdictRows = (verdicts: readonly Verdict[]): Html =>
                 >
               </td>
               <td data-label="Verdict"><span class="dot dot-${outcomeOf(verdict)}"></span>${verdict}</td>
-              <td data-label="Why" class="reasons">
+              <td class="reasons full">
                 ${reason}${detail === null ? null : html`<br /><span class="hint">${detail}</span>`}
               </td>
               <td class="n" data-label="Amount">${dollars(amount)}</td>
