@@ -184,7 +184,9 @@ const verdictRows = (verdicts: readonly Verdict[]): Html =>
                   >${subscriptionId}</a
                 >
               </td>
-              <td data-label="Verdict"><span class="dot dot-${outcomeOf(verdict)}"></span>${verdict}</td>
+              <td data-label="Verdict">
+                <span><span class="dot dot-${outcomeOf(verdict)}"></span>${verdict}</span>
+              </td>
               <td class="reasons full">
                 ${reason}${detail === null ? null : html`<br /><span class="hint">${detail}</span>`}
               </td>
