@@ -93,7 +93,8 @@ sandbox
     if (result === null) return;
     const { members, records, floats, skipped } = result;
     const known = skipped === 0 ? '' : `; ${skipped} were there already`;
-    out.line(`${members} members made with ${records} records and ${floats} floats${known}`);
+    out.line(`${members} members made with ${records} records${known}`);
+    if (floats > 0) out.line(`${floats} of them have a float`);
   });
 
 sandbox
