@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoSeeder } from '../../src/adapters/dynamodb/seeder.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
-import { demoMember } from '../../src/demo/population.ts';
+import { SandboxClient } from '../../src/adapters/sandbox-client.ts';
+import { seedDemo } from '../../src/demo/seed.ts';
 import { dateOf } from '../../src/domain/calendar-date.ts';
 import { plusDays } from '../../src/domain/instant.ts';
 import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
@@ -140,12 +141,16 @@ describe('a world in which everything went as it should audits clean', () => {
       billingTable: tables.billing,
       historyTable: tables.history,
       pipelineTable: tables.pipeline,
+      floatsTable: tables.floats,
+      collectionHistoryTable: tables.collectionHistory,
       timer: systemTimer,
       random: Math.random,
     });
-    const members = Array.from({ length: 40 }, (_, i) => demoMember('demo', i + 1, START));
-    await seeder.write(members.map(({ records }) => records));
-    expect((await on.audit()).totals.users).toBeGreaterThan(40);
+    const bank = new SandboxClient(on.bankUrl);
+    const { floats } = await seedDemo({ users: 40, prefix: 'demo', now: START }, seeder, bank);
+    const { totals } = await on.audit();
+    expect(totals.users).toBeGreaterThan(40);
+    expect(totals.floats).toBe(floats);
   });
 });
 
