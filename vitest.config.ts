@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 const both = {
+  // The files of a worker share its process: what they import, the AWS SDK above all, is loaded once.
+  isolate: false,
   setupFiles: ['test/support/property-seed.ts'],
   testTimeout: 30_000,
   hookTimeout: 60_000,
@@ -27,8 +29,8 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Pure, or nearly so: they need no servers, and share a process, so that what they import is loaded once.
-        test: { ...both, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false },
+        // Pure, or nearly so: they need no servers.
+        test: { ...both, name: 'unit', include: ['test/unit/**/*.test.ts'] },
       },
     ],
   },

@@ -36,6 +36,7 @@ function copies(count: number, model: DemoMember): DemoMember[] {
         userId,
         subscriptionId: randomUUID() as SubscriptionId,
       })),
+      floats: [],
     };
   });
 }

@@ -43,6 +43,8 @@ export async function openSite(ground: Ground): Promise<Site> {
     HISTORY_TABLE: `${name}-history`,
     LOCKS_TABLE: `${name}-locks`,
     PIPELINE_TABLE: `${name}-pipeline`,
+    DYNAMO_TABLE: `${name}-floats`,
+    COLLECTION_HISTORY_TABLE: `${name}-collection-history`,
   };
   const url = `${ground.stack.redisUrl}/${sites}`;
   const environment = { ...ground.environment, ...tables, REDIS_URL: url };
@@ -55,6 +57,8 @@ export async function openSite(ground: Ground): Promise<Site> {
     billingTable: tables.BILLING_TABLE,
     historyTable: tables.HISTORY_TABLE,
     pipelineTable: tables.PIPELINE_TABLE,
+    floatsTable: tables.DYNAMO_TABLE,
+    collectionHistoryTable: tables.COLLECTION_HISTORY_TABLE,
     timer: systemTimer,
     random,
   });
@@ -70,7 +74,7 @@ export async function openSite(ground: Ground): Promise<Site> {
     settle: (members) =>
       someAtOnce(inParts(members, MEMBERS_AT_ONCE), AT_ONCE, async (some) => {
         await ground.bank.putUsers(some.map(({ bankUser }) => bankUser));
-        await seeder.write(some.map(({ records }) => records));
+        await seeder.write(some);
       }),
     fill: (members) =>
       writeRows(

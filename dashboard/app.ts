@@ -52,7 +52,7 @@ export function createDashboard(options: DashboardOptions): Express {
   app.use(oursOnly);
   app.use(signInRoutes(options));
   app.use(signedInOnly);
-  app.use('/queues', options.board);
+  app.use('/queues', seenOnly(health), options.board);
   app.use(express.urlencoded({ extended: false, limit: FORM_LIMIT }), options.console);
   app.use(() => {
     throw new PageError(404, 'Not there', 'There is no such page.');
@@ -222,6 +222,16 @@ const signedInOnly: RequestHandler = (request, response, next) => {
     return response.redirect(303, `/sign-in?next=${encodeURIComponent(request.originalUrl)}`);
   throw new PageError(401, 'Not signed in', 'Sign in first.', '/sign-in');
 };
+
+/** Bull Board knows no outage: its page would load for ever. */
+const seenOnly =
+  (health: Health): RequestHandler =>
+  async (request, _response, next) => {
+    const isPage = request.method === 'GET' && !/^\/(api|static)\//.test(request.path);
+    if (isPage && (await health()).checks['redis'] === 'down')
+      throw new PageError(503, 'Not now', 'The queues are in Redis. They can be seen again when it is back.');
+    next();
+  };
 
 function toldAsPage({ health, log }: DashboardOptions): ErrorRequestHandler {
   return async (error: unknown, request, response, next) => {

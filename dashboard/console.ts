@@ -14,7 +14,7 @@ import type { PageKey } from '../src/ports/subscriptions.ts';
 import { actRoutes } from './acts.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { mayAct, queryText, sessionOf, show } from './console-context.ts';
-import { outageBanner } from './frame.ts';
+import { markOf, outageBanner } from './frame.ts';
 import type { Html } from './html.ts';
 import type { Fragments } from './live.ts';
 import { MOST_TOPICS } from './live.ts';
@@ -26,6 +26,7 @@ import { quarantinePage } from './pages/quarantine.ts';
 import { recordsPage, runPage, runReport } from './pages/run.ts';
 import type { TodayView } from './pages/today.ts';
 import { todayFragments, todayPage } from './pages/today.ts';
+import type { UserView } from './pages/users.ts';
 import { requestPart, searchPage, userPage } from './pages/users.ts';
 
 /** The operator console: pages to look at, and what operators do (`acts.ts`). */
@@ -171,21 +172,41 @@ async function member(context: ConsoleContext, request: Request, response: Respo
     looked === null
       ? null
       : await explain({ ...stores, clock }, { userId, subscriptionId: looked as SubscriptionId });
+  const view = { userId, records: subscriptions, malformed, explanation };
   const frame = {
     title: `Member ${userId}`,
     section: '/users',
-    topics: ordered === null ? [] : [`request:${ordered.requestId}`],
+    topics: [
+      ...(ordered === null ? [] : [`request:${ordered.requestId}`]),
+      // A row that cannot be read changes when somebody mends it, by hand.
+      ...(explanation === null || explanation.record === null
+        ? []
+        : [`record:${explanation.subscriptionId}`]),
+    ],
+    mark: memberMark(view),
     notice: noticeOf(request),
   } as const;
-  const view = {
-    userId,
-    records: subscriptions,
-    malformed,
-    explanation,
-    request: ordered,
-    mayAct: mayAct(response),
-  };
-  await show(context, response, frame, userPage(view));
+  await show(context, response, frame, userPage({ ...view, request: ordered, mayAct: mayAct(response) }));
+}
+
+/** What is shown of a member to whoever looks. */
+type MemberView = Omit<UserView, 'request' | 'mayAct'>;
+
+const memberMark = (view: MemberView): Html => markOf(userPage({ ...view, request: null, mayAct: false }));
+
+/** What the page of a record shows now; null when it is gone. */
+async function memberNow(
+  { stores, clock }: ConsoleContext,
+  subscriptionId: SubscriptionId,
+): Promise<MemberView | null> {
+  const found = await stores.subscriptions.getByID(subscriptionId);
+  if (found === null) return null;
+  const { userId } = found;
+  const [{ subscriptions, malformed }, explanation] = await Promise.all([
+    stores.subscriptions.listByUserID(userId),
+    explain({ ...stores, clock }, { userId, subscriptionId }),
+  ]);
+  return { userId, records: subscriptions, malformed, explanation };
 }
 
 /** The period that most questions are about: the last one that was due, or else the first. */
@@ -206,7 +227,7 @@ async function requestOf(
   return request?.userId === userId ? request : null;
 }
 
-const TOPIC = /^(banner|today|forecast|(run|request):[\x21-\x7e]{1,200})$/;
+const TOPIC = /^(banner|today|forecast|(run|request|record):[\x21-\x7e]{1,200})$/;
 
 function listen({ live, nowMs }: ConsoleContext, request: Request, response: Response): void {
   const asked = [request.query['topic'] ?? []].flat().map(String);
@@ -220,6 +241,7 @@ function listen({ live, nowMs }: ConsoleContext, request: Request, response: Res
 export async function renderTopic(context: ConsoleContext, topic: string): Promise<Fragments> {
   const [kind = '', ...rest] = topic.split(':');
   const id = rest.join(':');
+  const { patience } = context;
   switch (kind) {
     case 'banner':
       return { banner: outageBanner(await context.health())?.toString() ?? '' };
@@ -233,12 +255,17 @@ export async function renderTopic(context: ConsoleContext, topic: string): Promi
         ]),
       );
     case 'run': {
-      const run = parseRunId(id) === null ? null : await context.stores.runs.get(id as RunId);
+      const run =
+        parseRunId(id) === null ? null : await patience.inTime(() => context.stores.runs.get(id as RunId));
       return run === null ? {} : { run: runReport(await context.overview.progressOf(run)).toString() };
     }
     case 'request': {
-      const request = await findRequest(context.stores, id);
+      const request = await patience.inTime(() => findRequest(context.stores, id));
       return request === null ? {} : { request: requestPart(request).toString() };
+    }
+    case 'record': {
+      const view = await patience.inTime(() => memberNow(context, id as SubscriptionId));
+      return view === null ? {} : { mark: memberMark(view).toString() };
     }
     default:
       return {};

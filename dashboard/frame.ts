@@ -30,12 +30,14 @@ export interface Frame {
   readonly health: HealthReport;
   /** What the page listens to. */
   readonly topics?: readonly string[];
+  /** Changes with what the page shows that depends on who looks: then the page is asked for anew. */
+  readonly mark?: Html | null;
   /** What came of what was just done. */
   readonly notice?: Html | null;
 }
 
 export function framedPage(
-  { title, section, caller, health, topics = [], notice }: Frame,
+  { title, section, caller, health, topics = [], mark, notice }: Frame,
   body: Html,
 ): string {
   return documentOf({ title, topics: ['banner', ...topics] })(html`
@@ -61,9 +63,11 @@ export function framedPage(
     </header>
     <main id="main">
       <div data-fragment="banner">${outageBanner(health)}</div>
+      <div data-fragment="mark" hidden>${mark}</div>
       ${notice}${body}
       <div id="announcer" class="quiet" role="status" aria-live="polite"></div>
     </main>
+    <footer>All times are UTC.</footer>
   `);
 }
 
@@ -91,6 +95,9 @@ const documentOf =
         ${body}
       </body>
     </html>`.toString()}`;
+
+/** Tells one state of what is shown from another. */
+export const markOf = (shown: Html): Html => html`<i data-refresh="${version(shown.toString())}"></i>`;
 
 const LOGO = html`<svg viewBox="0 0 16 16" aria-hidden="true">
   <rect x="1" y="8" width="3.5" height="7" rx="1" fill="currentColor" opacity=".45" />

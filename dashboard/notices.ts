@@ -14,7 +14,7 @@ const NOTICES = {
   ],
   dropped: ['good', 'The event was dropped. It is never applied, also when it is delivered again.'],
   waived: ['good', 'The period was waived.'],
-  forecast: ['good', 'The forecast is being made.'],
+  forecast: ['good', 'The forecast was asked for. It is shown below when it is made.'],
 } as const satisfies Record<string, readonly ['good' | 'warn', string]>;
 
 export type NoticeName = keyof typeof NOTICES;

@@ -1,4 +1,5 @@
 import type { Timer } from '../src/ports/timer.ts';
+import { BadCursorError } from '../src/errors.ts';
 import { PageError } from './page-error.ts';
 
 /** What was found out; null when whoever was asked did not answer. */
@@ -20,6 +21,8 @@ export class Patience {
     try {
       return { value: await this.inTime(question) };
     } catch (error) {
+      // Nobody failed to answer: it was asked for what cannot be.
+      if (error instanceof BadCursorError) throw error;
       this.onFailure(error);
       return null;
     }

@@ -51,7 +51,7 @@ export const SCRIPT = `
     source.onmessage = ({ data }) => {
       for (const [name, text] of Object.entries(JSON.parse(data))) {
         const place = document.querySelector('[data-fragment="' + CSS.escape(name) + '"]');
-        if (!place) continue;
+        if (!place || place.innerHTML === text) continue;
         replace(place, text);
         announce(place);
         if (place.querySelector('[data-refresh]')) void refresh();

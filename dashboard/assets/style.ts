@@ -26,17 +26,18 @@ body {
 }
 a { color: var(--accent); text-underline-offset: 2px; text-decoration-thickness: 1px; }
 a:hover { text-decoration-thickness: 2px; }
+h1:focus { outline: none; }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; border-radius: 3px; }
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 1rem; top: .5rem; background: var(--card); padding: .5rem 1rem; z-index: 2; }
 .quiet { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
 header.top { background: var(--card); border-bottom: 1px solid var(--line); }
-.top .inner { max-width: 76rem; margin: 0 auto; padding: 0 1.5rem; display: flex; align-items: center; gap: 1.75rem; min-height: 3.5rem; }
+.top .inner { max-width: 76rem; margin: 0 auto; padding: .3rem 1.5rem; display: flex; align-items: center; gap: 1.75rem; min-height: 3.5rem; }
 .brand { font-weight: 650; letter-spacing: -.01em; color: var(--ink); text-decoration: none; white-space: nowrap; }
 .brand svg { width: 1.05em; height: 1.05em; vertical-align: -.14em; margin-right: .5em; }
-nav.sections { flex: 1; min-width: 0; overflow-x: auto; scrollbar-width: none; }
-nav.sections ul { display: flex; gap: .25rem; list-style: none; margin: 0; padding: 0; }
+nav.sections { flex: 1; min-width: 0; }
+nav.sections ul { display: flex; flex-wrap: wrap; gap: 0 .25rem; list-style: none; margin: 0; padding: 0; }
 nav.sections a { display: block; padding: .35rem .7rem; border-radius: 6px; color: var(--soft); text-decoration: none; white-space: nowrap; }
 nav.sections a:hover { background: var(--wash); color: var(--ink); }
 nav.sections a[aria-current] { background: var(--wash); color: var(--ink); font-weight: 600; }
@@ -61,10 +62,11 @@ section, .card { background: var(--card); border: 1px solid var(--line); border-
 .grid > * { margin-bottom: 0; }
 .grid + *, .grid { margin-bottom: 1.25rem; }
 
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: 0; background: none; border: 0; box-shadow: none; padding: 0; margin: 0 0 1.5rem; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); gap: 1rem 0; background: none; border: 0; box-shadow: none; padding: 0; margin: 0 0 1.5rem; }
+.figures + .hint { margin: -.75rem 0 1.5rem; max-width: none; }
 .figures > div { padding: .1rem 1.25rem; border-left: 3px solid var(--line); }
 .figures dt { color: var(--soft); font-size: .85rem; }
-.figures dd { margin: 0; font-size: 1.65rem; font-weight: 600; letter-spacing: -.02em; line-height: 1.25; }
+.figures dd { margin: 0; white-space: nowrap; font-size: 1.65rem; font-weight: 600; letter-spacing: -.02em; line-height: 1.25; }
 .figures dd small { display: block; font-size: .85rem; font-weight: 400; letter-spacing: 0; color: var(--soft); }
 .edge-collected { border-left-color: var(--collected) !important; } .edge-sent { border-left-color: var(--sent) !important; }
 .edge-unpaid { border-left-color: var(--unpaid) !important; } .edge-later { border-left-color: var(--later) !important; }
@@ -156,14 +158,15 @@ details pre { background: var(--wash); padding: .75rem; border-radius: 6px; over
 .live[data-state="off"]::before { background: var(--unpaid); }
 
 .narrow { max-width: 30rem; margin: 0 auto; } body.door main { padding-top: 12vh; max-width: 26rem; } body.door .brand { font-size: 1.15rem; display: block; margin-bottom: 1.25rem; }
+footer { max-width: 76rem; margin: -2.5rem auto 0; padding: 0 1.5rem 1.5rem; color: var(--soft); font-size: .875rem; }
 .narrow.wide { max-width: 40rem; margin: 0; }
 
 @media (max-width: 48rem) {
   .top .inner { flex-wrap: wrap; gap: .25rem 1rem; padding: .6rem 1rem .35rem; }
-  .brand { flex: 1; } nav.sections { order: 3; flex-basis: 100%; margin: 0 -1rem; padding: 0 .5rem; }
+  .brand { flex: 1; } nav.sections { order: 3; flex-basis: 100%; margin: 0 -.6rem; } nav.sections ul { gap: 0; } nav.sections a { padding: .35rem .6rem; }
   .who .role { display: none; }
-  main { padding: 1.25rem 1rem 3rem; } section, .card { padding: 1rem; } .scroll { margin: 0 -1rem; padding: 0 1rem; }
-  .figures { grid-template-columns: 1fr 1fr; gap: 1rem 0; } .figures > div { padding: .1rem .9rem; } .figures dd { font-size: 1.3rem; }
+  main { padding: 1.25rem 1rem 3rem; } footer { padding: 0 1rem 1rem; margin-top: -1.5rem; } section, .card { padding: 1rem; } .scroll { margin: 0 -1rem; padding: 0 1rem; }
+  .figures { grid-template-columns: 1fr 1fr; gap: 1rem 0; } .figures > div { padding: .1rem 0 .1rem .9rem; } .figures dd { font-size: 1.3rem; }
   .facts { grid-template-columns: 1fr; gap: 0; } .facts dd { margin-bottom: .6rem; }
   .latest { direction: rtl; } .latest > * { direction: ltr; }
   table.dense { font-size: .875rem; } table.dense th, table.dense td { padding-right: .5rem; overflow-wrap: anywhere; } table.dense thead th { font-size: .75rem; }
@@ -172,7 +175,7 @@ details pre { background: var(--wash); padding: .75rem; border-radius: 6px; over
   table.stack tr { display: block; padding: .6rem 0; border-bottom: 1px solid var(--line); } table.stack tr:last-child { border: 0; }
   table.stack th, table.stack td { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: .15rem 0; text-align: right; white-space: normal; }
   table.stack td[data-label]::before { content: attr(data-label); color: var(--soft); text-align: left; flex: none; }
-  table.stack td.full { display: block; text-align: left; } table.stack td.full::before { content: none; }
+  table.stack .full { display: block; text-align: left; }
 }
 @media print { header.top, .actions, form { display: none; } }
 `;

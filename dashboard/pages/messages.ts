@@ -14,7 +14,10 @@ export interface Confirmation {
   readonly back: string;
 }
 
-/** Asks once more, and says what it is that is asked. */
+/**
+ * Asks once more, and says what it is that is asked. Not with the button at hand: a key that is pressed twice must not
+ * answer for whoever has not read the question.
+ */
 export const confirmPage = ({
   title,
   action,
@@ -24,7 +27,9 @@ export const confirmPage = ({
   button,
   back,
 }: Confirmation): Html =>
-  html`<div class="title"><h1>${title}</h1></div>
+  html`<div class="title">
+      <h1 ${inputs === null ? html`tabindex="-1" autofocus` : null}>${title}</h1>
+    </div>
     <section class="narrow wide">
       ${text}
       <form method="post" action="${action}">
@@ -32,14 +37,14 @@ export const confirmPage = ({
         <input type="hidden" name="confirmed" value="yes" />
         ${inputs}
         <div class="actions">
-          <button class="danger" autofocus>${button}</button><a class="button" href="${back}">Back</a>
+          <button class="danger">${button}</button><a class="button" href="${back}">Back</a>
         </div>
       </form>
     </section>`;
 
 export const reasonInput = html`<div class="field">
   <label for="reason">Why, for whoever finds it</label
-  ><input id="reason" name="reason" required maxlength="500" autocomplete="off" />
+  ><input id="reason" name="reason" required maxlength="500" autocomplete="off" autofocus />
 </div>`;
 
 export const messagePage = (title: string, text: Renderable, back = '/'): Html =>

@@ -47,14 +47,14 @@ const table = (items: readonly Quarantined[], mayAct: boolean): Html =>
         ${items.map(
           (item) =>
             html`<tr>
-              <th scope="row">
+              <th scope="row" class="full">
                 ${item.event?.type ?? 'not readable'}<br /><span class="id sub">${item.quarantineId}</span>
               </th>
               <td data-label="Member">
                 ${item.event === null ? '–' : html`<a class="id" href="/users/${encodeURIComponent(item.event.userId)}">${item.event.userId}</a>`}
               </td>
               <td class="tight" data-label="Since">${time(item.at)}</td>
-              <td data-label="Why">${item.reason}${said(item)}</td>
+              <td class="full">${item.reason}${said(item)}</td>
               ${mayAct ? html`<td>${actions(item)}</td>` : null}
             </tr>`,
         )}

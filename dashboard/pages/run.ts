@@ -184,8 +184,10 @@ const verdictRows = (verdicts: readonly Verdict[]): Html =>
                   >${subscriptionId}</a
                 >
               </td>
-              <td data-label="Verdict"><span class="dot dot-${outcomeOf(verdict)}"></span>${verdict}</td>
-              <td data-label="Why" class="reasons">
+              <td data-label="Verdict">
+                <span><span class="dot dot-${outcomeOf(verdict)}"></span>${verdict}</span>
+              </td>
+              <td class="reasons full">
                 ${reason}${detail === null ? null : html`<br /><span class="hint">${detail}</span>`}
               </td>
               <td class="n" data-label="Amount">${dollars(amount)}</td>

@@ -32,9 +32,7 @@ export function todayPage(view: TodayView): Html {
   return html`
     <div class="title">
       <h1>Today</h1>
-      <span class="sub"
-        >${day(formatInstant(view.overview.now))}, ${formatInstant(view.overview.now).slice(11, 16)} UTC</span
-      >
+      <span class="sub" data-fragment="today-now">${parts['today-now']}</span>
       ${LIVE_LIGHT}
     </div>
     ${part('today-totals')}
@@ -44,7 +42,7 @@ export function todayPage(view: TodayView): Html {
     </section>
     <section aria-labelledby="days">
       <h2 id="days">Outcomes of the last ${PLOT_DAYS} days</h2>
-      ${view.days === null ? missing('The outcomes') : plot(view.days.value)}
+      ${part('today-days')}
     </section>
     <div class="grid">
       <section aria-labelledby="queues">
@@ -69,11 +67,13 @@ export function todayPage(view: TodayView): Html {
 export const todayFragments = (view: TodayView): Fragments =>
   Object.fromEntries(Object.entries(todayParts(view)).map(([name, part]) => [name, part.toString()]));
 
-function todayParts({ overview, ratePerS }: TodayView) {
-  const { runs, depths, rates, gauges } = overview;
+function todayParts({ overview, days, ratePerS }: TodayView) {
+  const { now, runs, depths, rates, gauges } = overview;
   return {
+    'today-now': html`${day(formatInstant(now))}, ${formatInstant(now).slice(11, 16)} UTC`,
     'today-totals': html`${frozen(overview)}${totals(overview)}`,
     'today-runs': runs === null ? missing('The runs') : runsTable(runs.value),
+    'today-days': days === null ? missing('The outcomes') : plot(days.value),
     'today-queues': depths === null ? missing('The queues') : queueTable(depths.value),
     'today-processor': processor(gauges, ratePerS),
     'today-meters': rates === null ? missing('The rates') : html`${rates.value.map(rate)}`,
@@ -98,21 +98,27 @@ function frozen({ freezes, now }: Overview): Html | null {
 }
 
 const HEADLINE: readonly Outcome[] = ['collected', 'sent', 'unpaid', 'later', 'trouble'];
+/** Money that nobody was asked for is not what is asked about first. */
+const COUNTED: ReadonlySet<Outcome> = new Set<Outcome>(['later', 'trouble']);
 
 function totals({ runs }: Overview): Html {
   const sums = sumOutcomes((runs?.value ?? []).flatMap(({ report }) => report ?? []));
+  const figure = (name: Outcome): readonly [string, string] => {
+    const [money, records] = [dollars(sums[name].amount), plural(sums[name].count, 'record')];
+    return COUNTED.has(name) ? [count(sums[name].count), `over ${money}`] : [money, records];
+  };
   return html`<dl class="figures">
-    ${HEADLINE.map(
-      (name) =>
-        html`<div class="edge-${name}">
+      ${HEADLINE.map((name) => {
+        const [large, small] = runs === null ? ['?', ''] : figure(name);
+        return html`<div class="edge-${name}">
           <dt>${OUTCOME_LABELS[name]}</dt>
-          <dd>
-            ${runs === null ? '?' : name === 'trouble' || name === 'later' ? count(sums[name].count) : dollars(sums[name].amount)}
-            <small>${plural(sums[name].count, 'record')}</small>
-          </dd>
-        </div>`,
-    )}
-  </dl>`;
+          <dd>${large} <small>${small}</small></dd>
+        </div>`;
+      })}
+    </dl>
+    <p class="hint">
+      What came of the runs of today. Payments by hand, after a signal or in a batch are not among them.
+    </p>`;
 }
 
 function plot(days: readonly DayOutcomes[]): Html {
@@ -232,7 +238,7 @@ function rate({ class: name, rate: share, limit, exceeded }: ReturnRate): Html {
     <div class="line">
       <span>${CLASSES[name]}</span
       ><span class="${exceeded ? 'pill bad' : ''}"
-        >${text} <span class="sub">of ${percent(limit)}</span></span
+        >${text} <span class="sub">· limit ${percent(limit)}</span></span
       >
     </div>
     ${meter(share, limit, `${CLASSES[name]}: ${text}; the limit is ${percent(limit)}`)}

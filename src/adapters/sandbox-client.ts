@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import type { Instant } from '../domain/instant.ts';
+import type { FloatId } from '../domain/floats/float.ts';
 import { formatInstant, parseInstant } from '../domain/instant.ts';
+import type { Cents } from '../domain/money.ts';
+import { formatMoney } from '../domain/money.ts';
+import type { UserId } from '../domain/subscription.ts';
 
 const reading = z.object({ now: z.string(), frozen: z.boolean() });
 const moved = reading.extend({ callbacks: z.object({ pending: z.number() }) });
+const sent = z.object({ status: z.literal('ACHSENT'), confirmation_id: z.string() });
 const problem = z.object({ detail: z.string() });
 
 export interface SandboxTime {
@@ -37,12 +42,32 @@ export class SandboxClient {
     await this.call('POST', '/sandbox/users', users);
   }
 
-  private async call(method: string, path: string, body?: unknown): Promise<unknown> {
+  /** An ACH debit for a float, as a worker would send it; gives the bank's name for it. */
+  async sendDebit(
+    key: string,
+    { userId, floatId, amount }: { userId: UserId; floatId: FloatId; amount: Cents },
+  ): Promise<string> {
+    const body = {
+      user_id: userId,
+      kind: 'FLOAT',
+      reference_id: floatId,
+      method: 'ACH',
+      amount: formatMoney(amount),
+    };
+    return sent.parse(await this.call('POST', '/payments', body, { 'idempotency-key': key })).confirmation_id;
+  }
+
+  private async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<unknown> {
     const response = await fetch(this.url + path, {
       method,
       ...(body === undefined
         ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }),
       signal: AbortSignal.timeout(60_000),
     });
     const answer: unknown = await response.json();

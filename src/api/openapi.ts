@@ -81,10 +81,16 @@ function operation(route: Route): Json {
       ...parameters(route.query, 'query'),
       ...(route.movesMoney ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...(body === null ? {} : { requestBody: { required: true, content: json(schemaOf(body, 'input')) } }),
+    ...(body === null ? {} : { requestBody: requestBody(body) }),
     responses: { ...answers(route.answers), ...problems(problemsOf(route)) },
   };
 }
+
+/** A request without a body counts as one with an empty one. */
+const requestBody = (body: z.ZodType): Json => ({
+  required: !body.safeParse({}).success,
+  content: json(schemaOf(body, 'input')),
+});
 
 const probeOperation = ({ path, summary, needsToken, answers: possible, contentType }: Probe): Json => ({
   tags: ['Watching'],

@@ -107,7 +107,8 @@ function checked(schemas: Record<Place, z.ZodType>, raw: RawRequest): Record<Pla
   const input = { params: read('params'), query: read('query'), body: read('body') };
   const [first] = fields;
   if (first === undefined) return input;
-  throw new Problem('invalid-request', `${first.in} ${first.field}: ${first.message}`, { fields });
+  const where = first.field === '' ? first.in : `${first.in} ${first.field}`;
+  throw new Problem('invalid-request', `${where}: ${first.message}`, { fields });
 }
 
 function refusals(place: FieldError['in'], issue: z.core.$ZodIssue): FieldError[] {

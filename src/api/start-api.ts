@@ -27,6 +27,7 @@ import { limitRate } from './rate-limit.ts';
 import { batchRoutes } from './routes/batch.ts';
 import { bypassRoutes } from './routes/bypasses.ts';
 import { floatRoutes } from './routes/floats.ts';
+import { floatExplainRoutes } from './routes/float-explain.ts';
 import { forecastRoutes } from './routes/forecast.ts';
 import { freezeRoutes } from './routes/freezes.ts';
 import { membershipRoutes } from './routes/memberships.ts';
@@ -119,6 +120,7 @@ export async function startApi(
     ...floatRoutes({ ...dependencies, floatLimits: config.floats.floatLimits }),
     ...bypassRoutes(dependencies),
     ...recurringRoutes({ ...dependencies, onStep }),
+    ...floatExplainRoutes(dependencies),
     ...runRoutes({ ...dependencies, wake: queues.ensurePage.bind(queues) }),
     ...forecastRoutes({ desk, ...dependencies }),
     ...batchRoutes(dependencies),

@@ -1,4 +1,5 @@
 import type { BlockReason, NoOpReason, RefusalReason, SkipReason } from '../domain/decision.ts';
+import type { FloatDecision } from '../domain/floats/float-decision.ts';
 import type { Instant } from '../domain/instant.ts';
 import { formatInstant } from '../domain/instant.ts';
 import { formatMoney } from '../domain/money.ts';
@@ -46,7 +47,10 @@ const VERDICT_TEXTS: Record<VerdictName, string> = {
 
 const LOST_REFUND = 'sent a refund to which no answer came';
 
+type ReasonOf<D> = D extends { readonly reason: infer R } ? R : never;
+
 type Reason =
+  | ReasonOf<FloatDecision>
   | NoOpReason
   | BlockReason
   | SkipReason
@@ -95,6 +99,12 @@ const REASON_TEXTS: Record<Reason, string> = {
   'amount-not-positive': 'there is nothing to charge',
   'balance-too-low': 'the balance was too low',
   'no-account': 'the member has no primary account',
+  'has-debit-card': 'the member has a debit card, which is charged on the due date itself',
+  'route-against-ach': 'a debit of the account was too likely to come back',
+  'ach-attempts-used-up': 'the bank returned as many debits as is allowed',
+  'too-long-past-due': 'it is too long past its due date',
+  'two-failures': 'two attempts in a row have failed, and the member has not authorised another',
+  'webhooks-of-the-day-used': 'signals had it tried often enough that day',
   'not-scheduled': 'it is not scheduled any more',
   'another-date': 'its date was moved',
   'already-due': 'it was due already',
@@ -190,7 +200,7 @@ export function verdictText(verdict: Verdict, by: string, attempt: Attempt | und
 }
 
 /** A processor's code, or what a job failed of, has no text of ours. */
-function reasonText(reason: string): string {
+export function reasonText(reason: string): string {
   if (Object.hasOwn(REASON_TEXTS, reason)) return REASON_TEXTS[reason as Reason];
   const [, rail, code] = /^(PINLESS|ACH)(?:-(.+))?$/.exec(reason) ?? [];
   if (rail === undefined) return reason;
@@ -240,8 +250,9 @@ const on = ({ completionDate }: Subscription): string =>
 export function summaryText(record: Subscription, open: Attempt | null, now: Instant): string {
   const status = STATUS_TEXTS[record.billingStatus](record, now);
   if (open === null) return status;
-  const lost =
-    `a ${attemptText(open)} was begun on ${formatInstant(open.openedAt)} and has no answer yet: ` +
-    'nobody knows whether the money has moved';
-  return open.refundOf === null ? lost : `${status}; ${lost}`;
+  return open.refundOf === null ? unansweredText(open) : `${status}; ${unansweredText(open)}`;
 }
+
+export const unansweredText = (open: Attempt): string =>
+  `a ${attemptText(open)} was begun on ${formatInstant(open.openedAt)} and has no answer yet: ` +
+  'nobody knows whether the money has moved';

@@ -19,9 +19,10 @@ import type {
   SubscriptionsRepository,
 } from '../ports/subscriptions.ts';
 import { aFewAtOnce } from './a-few-at-once.ts';
+import { freezeNote, freezesOn, lockNote, openNote } from './explain-standing.ts';
 import type { StoryLine, StoryParts } from './explain-story.ts';
 import { tellStory } from './explain-story.ts';
-import { attemptText, summaryText } from './explain-texts.ts';
+import { summaryText } from './explain-texts.ts';
 
 export interface ExplainDependencies {
   readonly subscriptions: Pick<SubscriptionsRepository, 'listByUserID'>;
@@ -117,8 +118,8 @@ async function readParts(
 
 const ASKED_AT_ONCE = 8;
 
-async function requestsBehind(
-  requests: ExplainDependencies['requests'],
+export async function requestsBehind(
+  requests: Pick<RequestStore, 'get'>,
   triggers: readonly string[],
 ): Promise<ReadonlyMap<string, CollectionRequest>> {
   const asked = [...new Set(triggers)].filter((triggerId) => parseRunId(triggerId) === null);
@@ -139,16 +140,11 @@ async function readStanding(
   ]);
   return {
     lock,
-    freezes: ordered.filter(
-      (order) => concerns(order, userId) && (order.until === null || order.until > now),
-    ),
+    freezes: freezesOn(ordered, userId, now),
     quarantined,
     waiting: earliest.filter((event) => event !== null),
   };
 }
-
-const concerns = ({ target }: FreezeOrder, userId: UserId): boolean =>
-  target.scope !== 'user' || target.userId === userId;
 
 function notesOn(
   { open, lock, waiting, quarantined, freezes }: Standing,
@@ -171,21 +167,3 @@ function notesOn(
     ),
   ];
 }
-
-const openNote = ({ attempt, askedNextAt }: NonNullable<RecordStory['open']>): string =>
-  `a ${attemptText(attempt)} has no answer since ${formatInstant(attempt.openedAt)}: no other may begin; ` +
-  `the janitor asks the processor at ${formatInstant(askedNextAt)}`;
-
-const lockNote = ({ ownerName, since }: LockHolder): string =>
-  `somebody works on this member: ${ownerName}${since === null ? '' : `, since ${formatInstant(since)}`}`;
-
-const FROZEN: Record<FreezeOrder['target']['scope'], string> = {
-  global: 'all charging',
-  user: 'this member',
-  PINLESS: 'charging debit cards',
-  ACH: 'charging bank accounts',
-};
-
-const freezeNote = ({ target, who, at, until, reason }: FreezeOrder): string =>
-  `${FROZEN[target.scope]} is frozen by ${who} since ${formatInstant(at)}` +
-  `${until === null ? '' : ` until ${formatInstant(until)}`}: ${reason}`;

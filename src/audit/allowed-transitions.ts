@@ -87,9 +87,16 @@ export interface AllowedTransition {
   readonly causes: readonly string[];
 }
 
-export const ALLOWED_TRANSITIONS: readonly AllowedTransition[] = ALLOWED.split('\n')
-  .map((line) => line.trim().split(/ +/))
-  .flatMap(([from, to, ...causes]) => (from === undefined || to === undefined ? [] : [{ from, to, causes }]));
+/** One line each: from, to and what may cause it. */
+export const readTransitions = (table: string): AllowedTransition[] =>
+  table
+    .split('\n')
+    .map((line) => line.trim().split(/ +/))
+    .flatMap(([from, to, ...causes]) =>
+      from === undefined || to === undefined ? [] : [{ from, to, causes }],
+    );
+
+export const ALLOWED_TRANSITIONS: readonly AllowedTransition[] = readTransitions(ALLOWED);
 
 /** Without a cause (the Go service tells none) any cause will do. */
 export const isAllowed = (from: string, to: string, cause: string | null): boolean =>

@@ -1,12 +1,14 @@
 import type { Bucket } from './bucket.ts';
 import { EVERYBODY, holds } from './bucket.ts';
+import { auditFloat, floatsInSetAlone } from './floats/audit-float.ts';
+import type { FloatCircumstances, FloatLimits } from './floats/float-case.ts';
+import { floatIdOf, floatIdOfItem, ownerOfOpenSet } from './floats/float-record.ts';
 import { FreezeLog } from './freezes.ts';
 import { violationsOf } from './rules.ts';
 import { lookAgain } from './second-look.ts';
-import type { AuditLedger, AuditTables, UserRows } from './source.ts';
+import type { AuditLedger, AuditTables, PlainItem, UserRows } from './source.ts';
 import type { Tally, TalliedLedger } from './tally.ts';
 import { tallyLedger } from './tally.ts';
-import type { Circumstances } from './user-case.ts';
 import { readUser } from './user-case.ts';
 import type { AuditTotals, Violation } from './violation.ts';
 
@@ -23,7 +25,9 @@ export interface AuditOptions {
   readonly abandonAfterMs?: number;
   /** So many references of the ledger are held in memory at a time; more cost another pass. Default: 500,000. */
   readonly mostReferences?: number;
-  /** Users looked at side by side. Default: 16. */
+  /** What floats are held to. Default: three failed ACH debits, two signals a day, ninety days. */
+  readonly floatLimits?: FloatLimits;
+  /** Users, and floats, looked at side by side. Default: 16. */
   readonly concurrency?: number;
 }
 
@@ -32,7 +36,12 @@ export type OnProgress = (totals: AuditTotals) => void;
 type Settings = Required<AuditOptions>;
 type Counts = { -readonly [K in keyof AuditTotals]: AuditTotals[K] };
 
-const DEFAULTS = { abandonAfterMs: 86_400_000, mostReferences: 500_000, concurrency: 16 };
+const DEFAULTS = {
+  abandonAfterMs: 86_400_000,
+  mostReferences: 500_000,
+  concurrency: 16,
+  floatLimits: { failedAch: 3, webhooksPerDay: 2, daysPastDue: 90, twoFailures: false },
+};
 
 /**
  * Checks every record against the rules while the system runs, and yields what it finds. The totals are the generator's
@@ -49,6 +58,7 @@ export async function* audit(
   const counts: Counts = {
     users: 0,
     records: 0,
+    floats: 0,
     attempts: 0,
     debits: 0,
     violations: 0,
@@ -82,28 +92,51 @@ async function* auditBucket(
   counts: Counts,
 ): AsyncGenerator<Violation> {
   const circumstances = { ...settings, freezes: await FreezeLog.read(tables.freezeLog()) };
-  const unclaimed = new Map(tallies);
-  const check = (user: UserRows) => auditUser(tables, user, tallies, unclaimed, circumstances, counts);
-  let together: UserRows[] = [];
-  for await (const user of tables.users()) {
-    if (!holds(bucket, user.userId)) continue;
-    together.push(user);
-    if (together.length < settings.concurrency) continue;
+  const found: Found = { tables, tallies, unclaimed: new Map(tallies), circumstances, counts };
+  const users = inBucket(tables.users(), bucket, ({ userId }) => userId);
+  yield* aFewTogether(users, settings, (user) => auditUser(found, user));
+  const floats = inBucket(tables.floats(), bucket, ownerOf);
+  yield* aFewTogether(floats, settings, (item) => auditFloatItem(found, item));
+  yield* debitsOfNothing(tables, found.unclaimed);
+}
+
+/** What the audit of one user or float works with, and what it leaves behind. */
+interface Found {
+  readonly tables: AuditTables;
+  readonly tallies: ReadonlyMap<string, Tally>;
+  /** Money that nothing has claimed yet. */
+  readonly unclaimed: Map<string, Tally>;
+  readonly circumstances: FloatCircumstances;
+  readonly counts: Counts;
+}
+
+async function* inBucket<T>(
+  items: AsyncIterable<T>,
+  bucket: Bucket,
+  ownerOfItem: (item: T) => string,
+): AsyncGenerator<T> {
+  for await (const item of items) if (holds(bucket, ownerOfItem(item))) yield item;
+}
+
+async function* aFewTogether<T>(
+  items: AsyncIterable<T>,
+  { concurrency }: Settings,
+  check: (item: T) => Promise<readonly Violation[]>,
+): AsyncGenerator<Violation> {
+  let together: T[] = [];
+  for await (const item of items) {
+    together.push(item);
+    if (together.length < concurrency) continue;
     yield* (await Promise.all(together.map(check))).flat();
     together = [];
   }
   yield* (await Promise.all(together.map(check))).flat();
-  yield* debitsOfNoRecord(tables, unclaimed);
 }
 
 async function auditUser(
-  tables: AuditTables,
+  { tables, tallies, unclaimed, circumstances, counts }: Found,
   { userId, rows }: UserRows,
-  tallies: ReadonlyMap<string, Tally>,
-  unclaimed: Map<string, Tally>,
-  circumstances: Circumstances,
-  counts: Counts,
-): Promise<Violation[]> {
+): Promise<readonly Violation[]> {
   const user = await readUser(tables, userId, rows, tallies);
   counts.users += 1;
   counts.records += rows.length;
@@ -117,19 +150,40 @@ async function auditUser(
   return confirmed ?? [];
 }
 
-/** Money moved for something that no user has, as far as the scan could see; so the user is asked once more. */
-async function* debitsOfNoRecord(
+const ownerOf = (item: PlainItem): string => ownerOfOpenSet(item) ?? String(item['user_id']);
+
+async function auditFloatItem(found: Found, item: PlainItem): Promise<readonly Violation[]> {
+  const { tables, tallies, unclaimed, circumstances, counts } = found;
+  if (ownerOfOpenSet(item) !== null) return floatsInSetAlone(tables, item);
+  if (floatIdOfItem(item) === null) return [];
+  counts.floats += 1;
+  const { subscriptionId, attempts, violations } = await auditFloat(tables, item, tallies, circumstances);
+  counts.attempts += attempts;
+  unclaimed.delete(subscriptionId);
+  if (violations === null) counts.unsettled += 1;
+  return violations ?? [];
+}
+
+/** Money moved for something that no user has, as far as the scans could see; so it is asked for once more. */
+async function* debitsOfNothing(
   tables: AuditTables,
   unclaimed: ReadonlyMap<string, Tally>,
 ): AsyncGenerator<Violation> {
   for (const [subscriptionId, { userId }] of unclaimed) {
-    const rows = await tables.rowsOf(userId);
-    if (rows.some((row) => row['subscription_id'] === subscriptionId)) continue;
+    if (await isThere(tables, userId, subscriptionId)) continue;
+    const what = floatIdOf(subscriptionId) === null ? 'record' : 'float';
     yield {
       rule: 2,
       user_id: userId,
       subscription_id: subscriptionId,
-      detail: 'money moved for a record that this user does not have',
+      detail: `money moved for a ${what} that this user does not have`,
     };
   }
+}
+
+async function isThere(tables: AuditTables, userId: string, subscriptionId: string): Promise<boolean> {
+  const floatId = floatIdOf(subscriptionId);
+  if (floatId !== null) return (await tables.floatOf(floatId))?.['user_id'] === userId;
+  const rows = await tables.rowsOf(userId);
+  return rows.some((row) => row['subscription_id'] === subscriptionId);
 }

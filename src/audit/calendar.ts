@@ -1,6 +1,7 @@
 /* Days and months, counted here once more: see the README for why nothing is shared with the rules. */
 
 const NANOS_PER_MS = 1_000_000n;
+const MS_PER_DAY = 86_400_000;
 const BILLING_HOUR = 6;
 const FRIDAY = 5;
 const LONGEST_MONTH = 31;
@@ -18,6 +19,13 @@ export function dateOf(instant: bigint): DateParts {
   const date = utc(instant);
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
 }
+
+/** `YYYY-MM-DD` */
+export const utcDay = (instant: bigint): string => utc(instant).toISOString().slice(0, 10);
+
+/** Of two such days. */
+export const daysBetween = (from: string, to: string): number =>
+  (Date.parse(to) - Date.parse(from)) / MS_PER_DAY;
 
 /** Months since year 0. */
 export function monthOf(instant: bigint): number {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { recordIdOf } from './floats/float-record.ts';
 import { parseInstant } from './instant.ts';
 import { parseCents } from './record.ts';
 import type { AuditLedger, LedgerEntry } from './source.ts';
@@ -44,13 +45,10 @@ export class HttpLedger implements AuditLedger {
     let last = 0;
     for await (const { entries, last: end } of this.pages('debit', Number.POSITIVE_INFINITY)) {
       last = end;
-      yield* entries.filter(isForRecord).map(entryOf);
+      yield* entries.flatMap(entriesOf);
     }
     for await (const { entries } of this.pages('credit', last)) {
-      yield* entries
-        .filter(({ seq }) => seq <= last)
-        .filter(isForRecord)
-        .map(entryOf);
+      yield* entries.filter(({ seq }) => seq <= last).flatMap(entriesOf);
     }
   }
 
@@ -70,25 +68,30 @@ export class HttpLedger implements AuditLedger {
   }
 }
 
-/** Floats and recurring payments have references of their own. */
-const isForRecord = ({ kind }: Page['entries'][number]): boolean => kind === 'SUBSCRIPTION';
+type Entry = Page['entries'][number];
 
-function entryOf({
-  seq,
-  at,
-  effect,
-  user_id,
-  reference_id,
-  idempotency_key,
-  amount,
-}: Page['entries'][number]) {
+/** Null: of a kind that is audited elsewhere. */
+function recordOf({ kind, reference_id }: Entry): string | null {
+  if (kind === 'FLOAT') return recordIdOf(reference_id);
+  return kind === 'SUBSCRIPTION' ? reference_id : null;
+}
+
+function entriesOf(entry: Entry): LedgerEntry[] {
+  const recordId = recordOf(entry);
+  return recordId === null ? [] : [entryOf(entry, recordId)];
+}
+
+function entryOf(
+  { seq, at, effect, user_id, idempotency_key, amount }: Entry,
+  recordId: string,
+): LedgerEntry {
   const instant = parseInstant(at);
   const cents = parseCents(amount);
   if (instant === null || cents === null) throw new Error(`ledger entry ${seq} cannot be read`);
   return {
     effect,
     userId: user_id,
-    referenceId: reference_id,
+    recordId,
     idempotencyKey: idempotency_key,
     cents,
     at: instant,

@@ -30,8 +30,12 @@ export interface Change extends RecordState {
 export interface Attempt {
   readonly id: string;
   readonly triggerId: string;
+  /** What asked for it: of a float's, its stage. */
+  readonly process: string;
   readonly rail: string;
   readonly isRefund: boolean;
+  /** The card's attempt after whose decline the account was asked. */
+  readonly insteadOf: string | null;
   readonly openedAt: bigint;
   readonly resolution: { readonly status: string; readonly at: bigint } | null;
 }
@@ -70,8 +74,10 @@ export function readAttempt(item: PlainItem): Attempt {
   return {
     id: text(item, 'attemptId'),
     triggerId: text(item, 'triggerId'),
+    process: optionalText(item, 'process'),
     rail: text(item, 'rail'),
     isRefund: optionalText(item, 'refundOf') !== '',
+    insteadOf: optionalText(item, 'insteadOf') || null,
     openedAt: instant(item, 'openedAt'),
     resolution:
       resolution === null || resolution === undefined
@@ -107,7 +113,7 @@ export function instant(item: PlainItem, name: string): bigint {
   return found;
 }
 
-function cents(item: PlainItem, name: string): number {
+export function cents(item: PlainItem, name: string): number {
   const found = parseCents(text(item, name));
   if (found === null) throw new UnreadableItem(`${name} is no amount`);
   return found;

@@ -7,7 +7,7 @@ import type { Circumstances, RecordCase, UserCase } from './user-case.ts';
 import { readUser } from './user-case.ts';
 import type { Violation } from './violation.ts';
 
-const LOOKS = 5;
+export const LOOKS = 5;
 /** DynamoDB reads a hundred items at one moment: a row and its newest history row for each of these. */
 const MOST_RECORDS = 50;
 

@@ -9,16 +9,18 @@ export interface UserRows {
   readonly rows: readonly PlainItem[];
 }
 
-export interface RowKey {
-  readonly table: 'billing' | 'history';
-  readonly userId: string;
-  /** `billing_date` or `last_run_date`, as it is spelled in the row. */
-  readonly sortKey: string;
-}
+export type RowKey =
+  | {
+      readonly table: 'billing' | 'history';
+      readonly userId: string;
+      /** `billing_date` or `last_run_date`, as it is spelled in the row. */
+      readonly sortKey: string;
+    }
+  | { readonly table: 'floats'; readonly floatId: string };
 
 /** What the audit reads of the tables. All of it is consistent. */
 export interface AuditTables {
-  /** About how many records there are, for a progress bar. */
+  /** About how many records and floats there are, for a progress bar. */
   estimate(): Promise<number>;
   /** The whole billing table, a user at a time. */
   users(): AsyncIterable<UserRows>;
@@ -26,6 +28,12 @@ export interface AuditTables {
   historyOf(userId: string): Promise<readonly PlainItem[]>;
   attemptsOf(subscriptionId: string): Promise<readonly PlainItem[]>;
   freezeLog(): AsyncIterable<PlainItem>;
+  /** The whole table of floats: each float, and for each user which of them are open. */
+  floats(): AsyncIterable<PlainItem>;
+  floatOf(floatId: string): Promise<PlainItem | undefined>;
+  openFloatsOf(userId: string): Promise<PlainItem | undefined>;
+  /** The rows of `collection-history`. */
+  logOf(floatId: string): Promise<readonly PlainItem[]>;
   /** All at one moment, in the order asked, at most 100. Null: somebody was writing one of them just now. */
   readTogether(keys: readonly RowKey[]): Promise<readonly (PlainItem | undefined)[] | null>;
 }
@@ -34,8 +42,8 @@ export interface AuditTables {
 export interface LedgerEntry {
   readonly effect: 'debit' | 'credit';
   readonly userId: string;
-  /** The billing record that it was for. */
-  readonly referenceId: string;
+  /** What it was for: a billing record, or a float by the name that its attempts have (`float.` and its id). */
+  readonly recordId: string;
   readonly idempotencyKey: string;
   readonly cents: number;
   readonly at: bigint;
@@ -44,6 +52,6 @@ export interface LedgerEntry {
 export interface AuditLedger {
   /** False: this processor shows its ledger to nobody. */
   isReadable(): Promise<boolean>;
-  /** What moved for billing records up to the moment of the call: debits first, then what was given back. */
+  /** What moved for billing records and floats up to the moment of the call: debits first, then what was given back. */
   entries(): AsyncIterable<LedgerEntry>;
 }

@@ -10,7 +10,7 @@ export interface KeyTally {
   firstDebitAt: bigint | null;
 }
 
-/** What moved for one billing record. This is kept per reference while the tables are read: keep it small. */
+/** What moved for one billing record or float. This is kept per reference while the tables are read: keep it small. */
 export interface Tally {
   readonly userId: string;
   debitedCents: number;
@@ -56,10 +56,10 @@ export async function tallyLedger(
 const MOST_BUCKETS = 2 ** 20;
 
 function add(tallies: Map<string, Tally>, entry: LedgerEntry): void {
-  let tally = tallies.get(entry.referenceId);
+  let tally = tallies.get(entry.recordId);
   if (tally === undefined) {
     tally = { userId: entry.userId, debitedCents: 0, creditedCents: 0, keys: [] };
-    tallies.set(entry.referenceId, tally);
+    tallies.set(entry.recordId, tally);
   }
   let key = tally.keys.find(({ key: known }) => known === entry.idempotencyKey);
   if (key === undefined) {

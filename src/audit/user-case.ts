@@ -5,16 +5,20 @@ import type { AuditTables, PlainItem } from './source.ts';
 import type { Tally } from './tally.ts';
 import type { Finding } from './violation.ts';
 
-/** Everything that is stored about one billing record. */
-export interface RecordCase {
+/** What is collected: a billing record or a float. */
+export interface Collected {
   readonly subscriptionId: string;
+  readonly attempts: readonly Attempt[];
+  /** Null: no money moved for it, or the ledger cannot be read. */
+  readonly tally: Tally | null;
+}
+
+/** Everything that is stored about one billing record. */
+export interface RecordCase extends Collected {
   /** Null: there is history, but no billing row. */
   readonly row: RecordState | null;
   /** Oldest first. */
   readonly changes: readonly Change[];
-  readonly attempts: readonly Attempt[];
-  /** Null: no money moved for it, or the ledger cannot be read. */
-  readonly tally: Tally | null;
 }
 
 export interface UserCase {
@@ -41,8 +45,9 @@ export async function readUser(
   money: ReadonlyMap<string, Tally>,
 ): Promise<UserCase> {
   const unreadable: Finding[] = [];
-  const states = readAll(rows, readState, unreadable);
-  const changes = byRecord(readAll(await tables.historyOf(userId), readChange, unreadable));
+  const note = (item: PlainItem, detail: string) => unreadable.push({ subscriptionId: idOf(item), detail });
+  const states = readAll(rows, readState, note);
+  const changes = byRecord(readAll(await tables.historyOf(userId), readChange, note));
   const withRow = new Set(rows.map(idOf));
   const lost = [...changes.keys()].filter((id) => !withRow.has(id));
   const records = await Promise.all(
@@ -53,7 +58,7 @@ export async function readUser(
         subscriptionId: id,
         row,
         changes: changes.get(id) ?? [],
-        attempts: readAll(await tables.attemptsOf(id), readAttempt, unreadable),
+        attempts: readAll(await tables.attemptsOf(id), readAttempt, note),
         tally: money.get(id) ?? null,
       };
     }),
@@ -61,13 +66,17 @@ export async function readUser(
   return { userId, records, unreadable };
 }
 
-function readAll<T>(items: readonly PlainItem[], read: (item: PlainItem) => T, unreadable: Finding[]): T[] {
+export function readAll<T>(
+  items: readonly PlainItem[],
+  read: (item: PlainItem) => T,
+  onUnreadable: (item: PlainItem, detail: string) => void,
+): T[] {
   return items.flatMap((item) => {
     try {
       return [read(item)];
     } catch (error) {
       if (!(error instanceof UnreadableItem)) throw error;
-      unreadable.push({ subscriptionId: idOf(item), detail: `an item cannot be read: ${error.message}` });
+      onUnreadable(item, `an item cannot be read: ${error.message}`);
       return [];
     }
   });

@@ -1,10 +1,11 @@
 /** The numbers are the ones of the README of this room; people quote them. */
-export type RuleNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7;
+export type RuleNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
 /** Ids only, never what a person could be known by: this is printed, mailed and put into tickets. */
 export interface Violation {
   readonly rule: RuleNumber;
   readonly user_id: string;
+  /** A billing record's, or `float.` and the id of a float. */
   readonly subscription_id: string;
   readonly detail: string;
 }
@@ -18,6 +19,7 @@ export interface Finding {
 export interface AuditTotals {
   readonly users: number;
   readonly records: number;
+  readonly floats: number;
   readonly attempts: number;
   readonly debits: number;
   readonly violations: number;

@@ -5,7 +5,9 @@ import { audit } from '../audit/audit.ts';
 import type { AuditOptions, AuditSource, OnProgress } from '../audit/audit.ts';
 import { parseInstant, plusMs } from '../audit/instant.ts';
 import { HttpLedger } from '../audit/ledger.ts';
+import type { FloatLimits } from '../audit/floats/float-case.ts';
 import type { AuditTotals, Violation } from '../audit/violation.ts';
+import type { FloatPolicy } from '../domain/floats/policy.ts';
 import type { Environment } from '../config/read-config.ts';
 import { readConfig } from '../config/read-config.ts';
 import * as sections from '../config/sections.ts';
@@ -35,11 +37,12 @@ export async function runAudit(
   { json, write = (text) => process.stdout.write(text) }: AuditRequest,
   out: Out,
 ): Promise<number> {
-  const { dynamodb, clock, bank, janitor } = readConfig(environment, {
+  const { dynamodb, clock, bank, janitor, floats } = readConfig(environment, {
     dynamodb: sections.dynamodb,
     clock: sections.clock,
     bank: ledgerSection,
     janitor: sections.janitor,
+    floats: sections.floats,
   });
   const client = createDynamoClient({
     region: dynamodb.DYNAMO_REGION,
@@ -53,7 +56,11 @@ export async function runAudit(
     });
     const ledger = bank.PAYMENTS_SERVICE_URL === undefined ? null : new HttpLedger(bank.PAYMENTS_SERVICE_URL);
     const now = await timeOf(clock.CLOCK_URL);
-    const options: AuditOptions = { now, abandonAfterMs: janitor.ATTEMPT_ABANDON_AFTER };
+    const options: AuditOptions = {
+      now,
+      abandonAfterMs: janitor.ATTEMPT_ABANDON_AFTER,
+      floatLimits: limitsOf(floats.floatPolicy),
+    };
     const { violations, totals } = await tell({ tables, ledger }, options, out);
     if (json) write(`${JSON.stringify(figures(violations, totals))}\n`);
     return totals.violations === 0 && totals.unsettled === 0 ? 0 : 1;
@@ -62,14 +69,21 @@ export async function runAudit(
   }
 }
 
+const limitsOf = (policy: FloatPolicy): FloatLimits => ({
+  failedAch: policy.maxFailedAch,
+  webhooksPerDay: policy.webhookPerDay,
+  daysPastDue: policy.maxDaysPastDue,
+  twoFailures: policy.twoFailuresGate,
+});
+
 async function tell(
   source: AuditSource,
   options: AuditOptions,
   out: Out,
 ): Promise<{ violations: Violation[]; totals: AuditTotals }> {
   const violations: Violation[] = [];
-  const bar = out.progress('auditing records', await source.tables.estimate());
-  const onProgress: OnProgress = ({ records }) => bar.update(records);
+  const bar = out.progress('auditing records and floats', await source.tables.estimate());
+  const onProgress: OnProgress = ({ records, floats }) => bar.update(records + floats);
   const run = audit(source, options, onProgress);
   let step = await run.next();
   for (; step.done !== true; step = await run.next()) violations.push(step.value);
@@ -80,23 +94,26 @@ async function tell(
   return { violations, totals: step.value };
 }
 
-function summary({ ledgerRead, unsettled, records, attempts, debits, violations }: AuditTotals, out: Out) {
+function summary(totals: AuditTotals, out: Out): void {
+  const { ledgerRead, unsettled, records, floats, attempts, debits, violations } = totals;
   if (!ledgerRead)
     out.line(
       `${colour('yellow', '!')} rules 1 and 5, and the debits of rule 2: ledger not readable: skipped`,
     );
   if (unsettled > 0)
     out.line(
-      `${colour('yellow', '!')} ${unsettled} users looked wrong and changed at every look: audit them again`,
+      `${colour('yellow', '!')} ${unsettled} users or floats looked wrong and changed at every look: audit them again`,
     );
   const result =
     violations === 0 ? colour('green', 'no violation') : colour('red', `${violations} violations`);
-  out.line(`checked ${records} records, ${attempts} attempts, ${debits} debits: ${result}`);
+  const what = floats === 0 ? `${records} records` : `${records} records and ${floats} floats`;
+  out.line(`checked ${what}, ${attempts} attempts, ${debits} debits: ${result}`);
 }
 
 const figures = (violations: readonly Violation[], totals: AuditTotals) => ({
   violations,
   checked: totals.records,
+  floats: totals.floats,
   attempts: totals.attempts,
   debits: totals.debits,
   unsettled: totals.unsettled,

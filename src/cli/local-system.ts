@@ -84,7 +84,9 @@ export async function startLocalSystem(
     };
     const seeded = await seed(whole, { users: DEMO_MEMBERS, prefix: 'demo', onlyIfMissing: true }, out);
     if (seeded !== null)
-      out.line(`seeded ${seeded.members} demo members with ${seeded.records} billing records`);
+      out.line(
+        `seeded ${seeded.members} demo members with ${seeded.records} billing records and ${seeded.floats} floats`,
+      );
     const { api, dashboard, others } = await startRoles(whole, folder);
     parts.roles = [dashboard, api, ...others];
     const apiUrl = `http://127.0.0.1:${api.port}`;

@@ -45,6 +45,8 @@ export async function seed(
       billingTable: dynamodb.BILLING_TABLE,
       historyTable: dynamodb.HISTORY_TABLE,
       pipelineTable: dynamodb.PIPELINE_TABLE,
+      floatsTable: dynamodb.DYNAMO_TABLE,
+      collectionHistoryTable: dynamodb.COLLECTION_HISTORY_TABLE,
       timer: systemTimer,
       random: Math.random,
     });

@@ -18,13 +18,16 @@ import { newRecord } from '../domain/new-record.ts';
 import { nextPeriod } from '../domain/next-period.ts';
 import type { Subscription, SubscriptionId, UserId } from '../domain/subscription.ts';
 import { PENDING_CANCELLATION } from '../domain/subscription.ts';
-import type { PretendUser, Situation } from './personas.ts';
+import type { FloatLife } from './float-life.ts';
+import { demoFloat } from './floats.ts';
+import type { Persona, PretendUser, Situation } from './personas.ts';
 import { personaOf } from './personas.ts';
 
-/** A member of the demo: what the bank knows, and the billing records that the Go service would have left. */
+/** A member of the demo: what the bank knows, the billing records that the Go service would have left, and floats. */
 export interface DemoMember {
   readonly bankUser: PretendUser;
   readonly records: readonly Subscription[];
+  readonly floats: readonly FloatLife[];
 }
 
 interface Plan {
@@ -54,7 +57,13 @@ export function demoMember(prefix: string, index: number, now: Instant): DemoMem
       ...(tier === undefined ? {} : { tier, tier_version }),
     },
     records: recordsOf(userId, plan, persona.situation, index, now),
+    floats: floatsOf(userId, persona, index, now),
   };
+}
+
+function floatsOf(userId: UserId, { floats = [] }: Persona, index: number, now: Instant): FloatLife[] {
+  const situation = floats[index % floats.length] ?? null;
+  return situation === null ? [] : [demoFloat(userId, situation, index, now)];
 }
 
 function planOf(index: number, situation: Situation): Plan {

@@ -29,7 +29,7 @@ const lineFigures = ({ at, kind, text, triggerId, attemptId, decision, status }:
   billing_status: status,
 });
 
-const attemptFigures = ({
+export const attemptFigures = ({
   attemptId,
   triggerId,
   process,
@@ -55,7 +55,18 @@ const attemptFigures = ({
         },
 });
 
-const standingFigures = ({ open, lock, waiting, quarantined, freezes }: Standing) => ({
+const standingFigures = ({ quarantined, ...standing }: Standing) => ({
+  ...standingOf(standing),
+  quarantined_events: quarantined.map(({ quarantineId, event, reason, at }) => ({
+    id: quarantineId,
+    type: event?.type ?? null,
+    reason,
+    at: formatInstant(at),
+  })),
+});
+
+/** What stands in the way of whatever is collected. */
+export const standingOf = ({ open, lock, waiting, freezes }: Omit<Standing, 'quarantined'>) => ({
   open_attempt:
     open === null
       ? null
@@ -69,12 +80,6 @@ const standingFigures = ({ open, lock, waiting, quarantined, freezes }: Standing
     stream,
     type,
     received_at: formatInstant(receivedAt),
-  })),
-  quarantined_events: quarantined.map(({ quarantineId, event, reason, at }) => ({
-    id: quarantineId,
-    type: event?.type ?? null,
-    reason,
-    at: formatInstant(at),
   })),
   freezes: freezes.map(({ target, reason, who, at, until }) => ({
     scope: target.scope,

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runAudit } from '../../src/cli/audit-command.ts';
+import type { Float } from '../../src/domain/floats/float.ts';
+import { recordIdOf } from '../../src/domain/floats/record-id.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
+import { floatDesk } from '../support/float-desk.ts';
+import { day } from '../support/floats.ts';
 import { sharedStack } from '../support/stack.ts';
 import type { Bench } from './bench.ts';
 import { bench } from './bench.ts';
@@ -24,6 +28,8 @@ async function run(json: boolean, variables: Record<string, string> = {}) {
     HISTORY_TABLE: tables.history,
     LOCKS_TABLE: tables.locks,
     PIPELINE_TABLE: tables.pipeline,
+    DYNAMO_TABLE: tables.floats,
+    COLLECTION_HISTORY_TABLE: tables.collectionHistory,
     CLOCK_URL: `${on.bankUrl}/clock`,
     PAYMENTS_SERVICE_URL: on.bankUrl,
     ...variables,
@@ -83,4 +89,30 @@ it('a violation ends with 1, and --json writes one line for machines', async () 
     checked: 4,
   });
   expect(text).toContain('3 violations');
+});
+
+it('floats are audited along, under the limits of the configuration', async () => {
+  const desk = floatDesk(on.here);
+  const float: Float = await desk.float(
+    { pinless: { mode: 'decline', code: '14' } },
+    { dueDate: day('2026-10-16') },
+  );
+  for (const stage of ['TODAY6AM', 'RETRY'] as const)
+    expect(await desk.collect(stage, float)).toMatchObject({ verdict: 'declined' });
+  const ofFloat = ({ written }: { written: string }) => {
+    const { violations, floats } = JSON.parse(written) as { violations: object[]; floats: number };
+    expect(floats).toBe(1);
+    return violations.filter((one) => 'user_id' in one && one.user_id === float.userId);
+  };
+  expect(ofFloat(await run(true))).toEqual([]);
+  const strict = await run(true, { FLOAT_MAX_DAYS_PAST_DUE: '30', FLOAT_TWO_FAILURES_GATE: 'true' });
+  expect(strict.text).toContain('checked 4 records and 1 floats, 4 attempts');
+  expect(ofFloat(strict)).toEqual([
+    {
+      rule: 8,
+      user_id: float.userId,
+      subscription_id: recordIdOf(float.floatId),
+      detail: expect.stringContaining('31 days past due, 30 are allowed') as string,
+    },
+  ]);
 });

@@ -34,8 +34,8 @@ export interface Bench {
   refund(confirmationId: string): Promise<void>;
   history(record: Subscription): Promise<Item[]>;
   attempts(record: Subscription): Promise<Item[]>;
-  put(table: 'billing' | 'history' | 'pipeline', item: Item): Promise<void>;
-  remove(table: 'billing' | 'history' | 'pipeline', item: Item): Promise<void>;
+  put(table: keyof typeof KEYS, item: Item): Promise<void>;
+  remove(table: keyof typeof KEYS, item: Item): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -43,10 +43,12 @@ const KEYS = {
   billing: ['user_id', 'billing_date'],
   history: ['user_id', 'last_run_date'],
   pipeline: ['pk', 'sk'],
+  floats: ['PK'],
+  collectionHistory: ['loan_id', 'run_time'],
 } as const;
 
 export async function bench(): Promise<Bench> {
-  const here = await world();
+  const here = await world({ withFloats: true });
   const bankUrl = await addressOf(here);
   const { client, tables } = here.store;
   const source: AuditSource = {
@@ -109,8 +111,7 @@ export async function bench(): Promise<Bench> {
       await client.send(new PutItemCommand({ TableName: tables[table], Item }));
     },
     async remove(table, item) {
-      const [partition, sort] = KEYS[table];
-      const Key = { [partition]: item[partition]!, [sort]: item[sort]! };
+      const Key = Object.fromEntries(KEYS[table].map((name) => [name, item[name]!]));
       await client.send(new DeleteItemCommand({ TableName: tables[table], Key }));
     },
     close: () => here.close(),
@@ -135,7 +136,11 @@ export const changed = (item: Item, attributes: Record<string, unknown>): Item =
   marshall({ ...unmarshall(item), ...attributes }, { removeUndefinedValues: true });
 
 /** What a test expects of one violation: the rule and the record, and words of the detail. */
-export const violation = (rule: number, record: Subscription, detail: RegExp) => ({
+export const violation = (
+  rule: number,
+  record: Pick<Subscription, 'userId' | 'subscriptionId'>,
+  detail: RegExp,
+) => ({
   rule,
   user_id: record.userId,
   subscription_id: record.subscriptionId,

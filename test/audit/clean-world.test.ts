@@ -2,11 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoSeeder } from '../../src/adapters/dynamodb/seeder.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
-import { demoMember } from '../../src/demo/population.ts';
+import { SandboxClient } from '../../src/adapters/sandbox-client.ts';
+import { seedDemo } from '../../src/demo/seed.ts';
+import { dateOf } from '../../src/domain/calendar-date.ts';
 import { plusDays } from '../../src/domain/instant.ts';
 import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
 import golden from '../golden/billing-rows-written-by-go.json' with { type: 'json' };
 import type { Item } from '../support/billing-store.ts';
+import { bankSays } from '../support/float-changes.ts';
+import { floatDesk } from '../support/float-desk.ts';
 import { at } from '../support/records.ts';
 import type { World } from '../support/world.ts';
 import type { Bench } from './bench.ts';
@@ -137,12 +141,16 @@ describe('a world in which everything went as it should audits clean', () => {
       billingTable: tables.billing,
       historyTable: tables.history,
       pipelineTable: tables.pipeline,
+      floatsTable: tables.floats,
+      collectionHistoryTable: tables.collectionHistory,
       timer: systemTimer,
       random: Math.random,
     });
-    const members = Array.from({ length: 40 }, (_, i) => demoMember('demo', i + 1, START));
-    await seeder.write(members.map(({ records }) => records));
-    expect((await on.audit()).totals.users).toBeGreaterThan(40);
+    const bank = new SandboxClient(on.bankUrl);
+    const { floats } = await seedDemo({ users: 40, prefix: 'demo', now: START }, seeder, bank);
+    const { totals } = await on.audit();
+    expect(totals.users).toBeGreaterThan(40);
+    expect(totals.floats).toBe(floats);
   });
 });
 
@@ -172,6 +180,26 @@ describe('when the bank’s days pass', () => {
         if (row.billingStatus === 'SCHEDULED' && row.initialRunDate !== null)
           await collected(row, 'collected');
     }
+  });
+
+  it('floats that were paid or returned through the bank add up', async () => {
+    const desk = floatDesk(here);
+    const noCard = { has_debit_card: false };
+    const dueDate = dateOf(plusDays(here.now, 1));
+    const paid = await desk.float(noCard, { dueDate });
+    const returned = await desk.float(
+      { ...noCard, ach: { mode: 'return', code: 'R01', times: 1 } },
+      { dueDate },
+    );
+    for (const float of [paid, returned])
+      expect(await desk.collect('TOMORROW', float)).toMatchObject({ verdict: 'sent' });
+    await on.at(plusDays(here.now, 7));
+    await bankSays(here, desk, paid, 'COMPLETED');
+    await bankSays(here, desk, returned, 'R01');
+    await here.bank('PUT', `/sandbox/users/${returned.userId}`, {});
+    expect(await desk.collect('RETRY', returned)).toMatchObject({ verdict: 'collected' });
+    const effects = (await desk.ledger(returned)).flatMap(({ effect }) => effect ?? []);
+    expect(effects).toEqual(['debit', 'credit', 'debit']);
   });
 
   it('periods follow each other with dates at the ends of months, years and on Fridays, over several periods', async () => {

@@ -1,14 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditTables } from '../../src/audit/source.ts';
+import type { Float } from '../../src/domain/floats/float.ts';
 import { plusMs } from '../../src/domain/instant.ts';
 import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
+import type { FloatDesk } from '../support/float-desk.ts';
+import { floatDesk } from '../support/float-desk.ts';
 import type { Bench } from './bench.ts';
 import { auditOf, bench, changed } from './bench.ts';
 
 let on: Bench;
+let desk: FloatDesk;
 
 beforeAll(async () => {
   on = await bench();
+  desk = floatDesk(on.here);
 });
 afterAll(() => on.close());
 
@@ -27,6 +32,21 @@ function disturbed(record: StoredSubscription, times: number): { tables: AuditTa
       return async (userId: string) => {
         if (userId === record.userId && (looks += 1) <= times) await touch(record);
         return target.historyOf(userId);
+      };
+    },
+  });
+  return { tables, looks: () => looks };
+}
+
+/** The tables, with somebody who charges this float, in vain, just before its log is read. */
+function disturbedFloat(float: Float, times: number): { tables: AuditTables; looks: () => number } {
+  let looks = 0;
+  const tables = new Proxy(on.source.tables, {
+    get(target, name) {
+      if (name !== 'logOf') return (target[name as keyof AuditTables] as () => unknown).bind(target);
+      return async (floatId: string) => {
+        if (floatId === float.floatId && (looks += 1) <= times) await desk.collect('SUPPORT', float);
+        return target.logOf(floatId);
       };
     },
   });
@@ -63,12 +83,33 @@ describe('when somebody writes between two reads of the audit', () => {
   });
 });
 
+describe('when a float is charged between two reads of the audit', () => {
+  const declines = { pinless: { mode: 'decline', code: '14' } };
+
+  it('it looks again and raises no false alarm', async () => {
+    const { tables, looks } = disturbedFloat(await desk.float(declines), 2);
+    const { violations, totals } = await auditDisturbed(tables);
+    expect(violations).toEqual([]);
+    expect(totals.unsettled).toBe(0);
+    expect(looks()).toBe(3);
+  });
+
+  it('one that never stands still is counted, not accused', async () => {
+    const { tables } = disturbedFloat(await desk.float(declines), Number.POSITIVE_INFINITY);
+    const { violations, totals } = await auditDisturbed(tables);
+    expect(violations).toEqual([]);
+    expect(totals.unsettled).toBe(1);
+  });
+});
+
 it('auditing while members are charged raises no false alarm', async () => {
   const members = await Promise.all(Array.from({ length: 8 }, () => on.here.member()));
+  const floats = await Promise.all(Array.from({ length: 8 }, () => desk.float()));
   const writer = { isOver: false };
   const charging = (async () => {
-    for (const member of members) {
+    for (const [i, member] of members.entries()) {
       await on.here.collect('INITIAL', member);
+      await desk.collect('TODAY6AM', floats[i]!);
       await touch((await on.here.partition(member.userId)).at(-1)!);
     }
     writer.isOver = true;
@@ -79,5 +120,5 @@ it('auditing while members are charged raises no false alarm', async () => {
   expect(audits).toBeGreaterThan(1);
   const { violations, totals } = await on.audit();
   expect(violations).toEqual([]);
-  expect(totals.debits).toBe(8);
+  expect(totals.debits).toBe(16);
 });

@@ -82,7 +82,11 @@ describe('in a browser', () => {
     const manual = system.queues.get('manual-repayments');
     await manual.pause();
     await page.getByRole('button', { name: 'Pay…' }).first().click();
-    await page.getByRole('button', { name: 'Charge $4.99' }).click();
+    const charge = page.getByRole('button', { name: 'Charge $4.99' });
+    await charge.waitFor();
+    // A key that is pressed twice asks, and does not answer.
+    await page.keyboard.press('Enter');
+    await charge.click();
     await page.getByText('The payment is under way').waitFor();
     const paid = page.getByRole('row').filter({ has: page.locator('[aria-current]') });
     await paid.getByText('SCHEDULED').waitFor();
@@ -96,6 +100,17 @@ describe('in a browser', () => {
     await page.getByRole('button', { name: 'Freeze', exact: true }).click();
     await page.getByText('asked for a break (operator-name)').waitFor();
     expect(complaints).toEqual([]);
+  }, 60_000);
+
+  it('a member’s page shows what happens meanwhile', async () => {
+    const record = await system.here.member();
+    const page = await signedIn('viewer');
+    await page.goto(`${here.url}/users/${record.userId}`);
+    await page.locator('.live[data-state="on"]').waitFor();
+    expect(await page.getByText('COMPLETED').count()).toBe(0);
+    expect(await system.here.collect('INITIAL', record)).toMatchObject({ verdict: 'collected' });
+    await page.getByText('COMPLETED').first().waitFor();
+    await page.getByText('charged it').first().waitFor();
   }, 60_000);
 
   it('a member whose lock is held and whose charge is open fits on the narrowest telephone', async () => {
@@ -112,6 +127,10 @@ describe('in a browser', () => {
     await page.getByText('somebody works on this member').waitFor();
     await page.getByText('no answer yet', { exact: true }).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    for (const section of await page.getByRole('navigation').getByRole('link').all()) {
+      const box = await section.boundingBox();
+      expect(box!.x + box!.width, await section.innerText()).toBeLessThanOrEqual(360);
+    }
     if ('lock' in taken) await taken.lock.release();
   }, 60_000);
 

@@ -114,7 +114,7 @@ async function visitDashboard({ userId }: StoredSubscription): Promise<string> {
   const signedIn = await signIn(TOKENS.operator);
   expect(signedIn.status).toBe(303);
   const [cookie = ''] = (signedIn.headers.get('set-cookie') ?? '').split(';');
-  const pages = ['/', `/users/${userId}`, '/quarantine', `/users?id=${encodeURIComponent(GOSSIP)}`];
+  const pages = ['/', `/users/${userId}`, '/quarantine', `/users?q=${encodeURIComponent(GOSSIP)}`];
   for (const page of [...pages, `/${encodeURIComponent(GOSSIP)}`, '/queues'])
     expect((await fetch(url + page, { headers: { cookie } })).status).toBeLessThan(500);
   await fetch(`${url}/sign-out`, { method: 'POST', headers: { cookie, origin: url }, redirect: 'manual' });

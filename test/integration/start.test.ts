@@ -99,7 +99,9 @@ describe('npm start', () => {
     ]);
     // Everything that was due has been collected, before anybody had to ask for it.
     expect(afterTheKill.output()).toMatch(/scheduled │ 1\d\d/);
-    expect(afterTheKill.output()).toMatch(/checked \d+ records, \d+ attempts, \d+ debits: no violation/);
+    expect(afterTheKill.output()).toMatch(
+      /checked \d+ records and \d+ floats, \d+ attempts, \d+ debits: no violation/,
+    );
   });
 
   it('says that it is up, ends with Ctrl-C, leaves no process, and finds its state the next time', async () => {

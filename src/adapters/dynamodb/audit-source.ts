@@ -1,6 +1,7 @@
 import type { DynamoDBClient, QueryCommandInput, ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import {
   DescribeTableCommand,
+  GetItemCommand,
   TransactGetItemsCommand,
   TransactionCanceledException,
   paginateQuery,
@@ -10,10 +11,11 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { AuditTables, PlainItem, RowKey, UserRows } from '../../audit/source.ts';
 import { queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
+import type { TableNames } from './tables.ts';
 
 export interface AuditSourceOptions {
   readonly client: DynamoDBClient;
-  readonly tables: { readonly billing: string; readonly history: string; readonly pipeline: string };
+  readonly tables: Pick<TableNames, 'billing' | 'history' | 'pipeline' | 'floats' | 'collectionHistory'>;
   readonly pageSize: number;
 }
 
@@ -29,26 +31,27 @@ export class DynamoAuditTables implements AuditTables {
 
   async estimate(): Promise<number> {
     const { client, tables } = this.options;
-    const { Table } = await client.send(new DescribeTableCommand({ TableName: tables.billing }));
-    return Table?.ItemCount ?? 0;
+    const counts = await Promise.all(
+      [tables.billing, tables.floats].map(async (TableName) => {
+        const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+        return Table?.ItemCount ?? 0;
+      }),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   /** A scan gives a partition's items one after the other, so a user ends where the next begins. */
   async *users(): AsyncGenerator<UserRows> {
-    const { client, tables, pageSize } = this.options;
-    const input: ScanCommandInput = { TableName: tables.billing, ConsistentRead: true };
     let rows: PlainItem[] = [];
     let userId: string | null = null;
-    for await (const { Items = [] } of paginateScan({ client, pageSize }, input)) {
-      for (const item of Items) {
-        const owner = item['user_id']?.S ?? '';
-        if (userId !== null && owner !== userId) {
-          yield { userId, rows };
-          rows = [];
-        }
-        userId = owner;
-        rows.push(plain(item));
+    for await (const item of this.scan(this.options.tables.billing)) {
+      const owner = item['user_id']?.S ?? '';
+      if (userId !== null && owner !== userId) {
+        yield { userId, rows };
+        rows = [];
       }
+      userId = owner;
+      rows.push(plain(item));
     }
     if (userId !== null) yield { userId, rows };
   }
@@ -74,11 +77,26 @@ export class DynamoAuditTables implements AuditTables {
     for await (const { Items = [] } of paginateQuery({ client, pageSize }, input)) yield* Items.map(plain);
   }
 
+  async *floats(): AsyncGenerator<PlainItem> {
+    for await (const item of this.scan(this.options.tables.floats)) yield plain(item);
+  }
+
+  floatOf(floatId: string): Promise<PlainItem | undefined> {
+    return this.floatItem(floatKey(floatId));
+  }
+
+  openFloatsOf(userId: string): Promise<PlainItem | undefined> {
+    return this.floatItem({ PK: { S: `USER#${userId}` } });
+  }
+
+  logOf(floatId: string): Promise<PlainItem[]> {
+    const { collectionHistory } = this.options.tables;
+    return this.query(collectionHistory, 'loan_id = :key', { ':key': { S: floatId } });
+  }
+
   async readTogether(keys: readonly RowKey[]): Promise<(PlainItem | undefined)[] | null> {
     const { client, tables } = this.options;
-    const TransactItems = keys.map(({ table, userId, sortKey }) => ({
-      Get: { TableName: tables[table], Key: { user_id: { S: userId }, [SORT_KEYS[table]]: { S: sortKey } } },
-    }));
+    const TransactItems = keys.map((key) => ({ Get: { TableName: tables[key.table], Key: keyOf(key) } }));
     try {
       const { Responses = [] } = await client.send(new TransactGetItemsCommand({ TransactItems }));
       return Responses.map(({ Item }) => (Item === undefined ? undefined : plain(Item)));
@@ -89,11 +107,32 @@ export class DynamoAuditTables implements AuditTables {
     }
   }
 
+  private async *scan(table: string): AsyncGenerator<RawItem> {
+    const { client, pageSize } = this.options;
+    const input: ScanCommandInput = { TableName: table, ConsistentRead: true };
+    for await (const { Items = [] } of paginateScan({ client, pageSize }, input)) yield* Items;
+  }
+
+  private async floatItem(Key: RawItem): Promise<PlainItem | undefined> {
+    const { client, tables } = this.options;
+    const { Item } = await client.send(
+      new GetItemCommand({ TableName: tables.floats, Key, ConsistentRead: true }),
+    );
+    return Item === undefined ? undefined : plain(Item);
+  }
+
   private async query(table: string, condition: string, values: RawItem): Promise<PlainItem[]> {
     const items = await queryToTheEnd(this.options.client, consistentQuery(table, condition, values));
     return items.map(plain);
   }
 }
+
+const keyOf = (key: RowKey): RawItem =>
+  key.table === 'floats'
+    ? floatKey(key.floatId)
+    : { user_id: { S: key.userId }, [SORT_KEYS[key.table]]: { S: key.sortKey } };
+
+const floatKey = (floatId: string): RawItem => ({ PK: { S: `FLOAT#${floatId}` } });
 
 const consistentQuery = (table: string, condition: string, values: RawItem): QueryCommandInput => ({
   TableName: table,

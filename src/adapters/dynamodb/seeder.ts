@@ -6,8 +6,19 @@ import {
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { firstLook } from '../../domain/ach/settlement.ts';
+import type { PastAttempt } from '../../domain/attempt.ts';
+import type { Float, LogEntry } from '../../domain/floats/float.ts';
+import { isOpenFloat } from '../../domain/floats/float.ts';
+import { recordIdOf } from '../../domain/floats/record-id.ts';
 import type { Subscription } from '../../domain/subscription.ts';
+import type { AttemptRecord } from '../../ports/pipeline.ts';
 import type { Timer } from '../../ports/timer.ts';
+import { writeWatch } from './ach-watch-items.ts';
+import { floatKeys, writeFloat, writeLogEntry } from './float-items.ts';
+import { items } from './pipeline-items.ts';
+import type { RawItem } from './raw-item.ts';
 import { withData, writeSubscription } from './subscription-codec.ts';
 
 export interface SeederOptions {
@@ -15,12 +26,28 @@ export interface SeederOptions {
   readonly billingTable: string;
   readonly historyTable: string;
   readonly pipelineTable: string;
+  readonly floatsTable: string;
+  readonly collectionHistoryTable: string;
   readonly timer: Timer;
   readonly random: () => number;
 }
 
-/** DynamoDB takes 25 items at once, and each record is two. */
-const RECORDS_PER_BATCH = 12;
+/** What is somebody's, as it was made up. */
+export interface MadeUpMember {
+  readonly records: readonly Subscription[];
+  readonly floats: readonly MadeUpFloat[];
+}
+
+export interface MadeUpFloat {
+  readonly float: Float;
+  readonly log: readonly LogEntry[];
+  /** All of them answered. */
+  readonly attempts: readonly AttemptRecord[];
+  readonly past: readonly PastAttempt[];
+}
+
+/** DynamoDB takes 25 items at once. */
+const ITEMS_PER_BATCH = 25;
 const MAX_TRIES = 10;
 
 const doneMark = (prefix: string) => ({ pk: { S: `DEMO#${prefix}` }, sk: { S: 'SEEDED' } });
@@ -71,16 +98,41 @@ export class DynamoSeeder {
     await client.send(new PutItemCommand({ TableName: pipelineTable, Item: doneMark(prefix) }));
   }
 
-  /** Each record with its history row, and each member's records in one batch. */
-  async write(members: readonly (readonly Subscription[])[]): Promise<void> {
-    const { billingTable, historyTable } = this.options;
-    for (const records of inBatches(members)) {
-      const items = records.map((record) => writeSubscription(record, null));
-      await this.writeBatch({
-        [historyTable]: items.map((item) => ({ PutRequest: { Item: withData(item, { cause: 'seeded' }) } })),
-        [billingTable]: items.map((item) => ({ PutRequest: { Item: item } })),
-      });
+  /** Each record with its history row, each float with its past, and all of a member in one batch. */
+  async write(members: readonly MadeUpMember[]): Promise<void> {
+    const batches = inBatches(members.map((member) => this.itemsOf(member)));
+    for (const batch of batches) {
+      const requests: Record<string, WriteRequest[]> = {};
+      for (const { table, item } of batch) (requests[table] ??= []).push({ PutRequest: { Item: item } });
+      await this.writeBatch(requests);
     }
+  }
+
+  private itemsOf({ records, floats }: MadeUpMember): TableItem[] {
+    const { billingTable, historyTable } = this.options;
+    const rows = records.map((record) => writeSubscription(record, null));
+    return [
+      ...rows.map((item) => ({ table: historyTable, item: withData(item, { cause: 'seeded' }) })),
+      ...rows.map((item) => ({ table: billingTable, item })),
+      ...floats.flatMap((made) => this.floatItems(made)),
+    ];
+  }
+
+  private floatItems({ float, log, attempts, past }: MadeUpFloat): TableItem[] {
+    const { floatsTable, collectionHistoryTable, pipelineTable } = this.options;
+    const { floatId, userId, status } = float;
+    const open = marshall({ ...floatKeys.openOf(userId), open_floats: new Set([floatId]) });
+    const state = { revision: 1, open: null, checks: 0, past };
+    return [
+      { table: floatsTable, item: writeFloat(float, 'seeded') },
+      ...(isOpenFloat(status) ? [{ table: floatsTable, item: open }] : []),
+      ...log.map((row) => ({ table: collectionHistoryTable, item: writeLogEntry(row) })),
+      ...[
+        ...attempts.map((attempt) => items.attempt.write(attempt)),
+        ...(past.length === 0 ? [] : [items.state.write(recordIdOf(floatId), state, null)]),
+        ...watchesOf({ float, attempts }),
+      ].map((item) => ({ table: pipelineTable, item })),
+    ];
   }
 
   private async writeBatch(batch: Record<string, WriteRequest[]>): Promise<void> {
@@ -96,12 +148,33 @@ export class DynamoSeeder {
   }
 }
 
-function inBatches(members: readonly (readonly Subscription[])[]): Subscription[][] {
-  const batches: Subscription[][] = [];
-  for (const records of members) {
+interface TableItem {
+  readonly table: string;
+  readonly item: RawItem;
+}
+
+/** Somebody has to ask what becomes of what is on its way through the bank. */
+function watchesOf({ float, attempts }: Pick<MadeUpFloat, 'float' | 'attempts'>): RawItem[] {
+  const sent = attempts.at(-1);
+  if (float.status !== 'ACHSENT' || sent === undefined) return [];
+  const { subscriptionId, userId, attemptId, openedAt: sentAt } = sent;
+  const watch = {
+    subscriptionId,
+    userId,
+    attemptId,
+    confirmationId: float.confirmationId,
+    sentAt,
+    checks: 0,
+  };
+  return [writeWatch(watch, firstLook(sentAt))];
+}
+
+function inBatches(members: readonly (readonly TableItem[])[]): TableItem[][] {
+  const batches: TableItem[][] = [];
+  for (const all of members) {
     const last = batches.at(-1);
-    if (last !== undefined && last.length + records.length <= RECORDS_PER_BATCH) last.push(...records);
-    else batches.push([...records]);
+    if (last !== undefined && last.length + all.length <= ITEMS_PER_BATCH) last.push(...all);
+    else batches.push([...all]);
   }
   return batches;
 }

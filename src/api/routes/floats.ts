@@ -7,7 +7,7 @@ import { activeFloat, findFloat } from '../../app/floats/find-float.ts';
 import type { UpdateFloatDependencies } from '../../app/floats/update-float.ts';
 import { updateFloat } from '../../app/floats/update-float.ts';
 import type { Float, FloatId } from '../../domain/floats/float.ts';
-import { FLOAT_STATUSES, LOG_OUTCOMES, STAGES } from '../../domain/floats/float.ts';
+import { LOG_OUTCOMES, STAGES } from '../../domain/floats/float.ts';
 import { SUPPORT_WISHES } from '../../domain/floats/support.ts';
 import { ZERO } from '../../domain/money.ts';
 import { requestIdOf } from '../../domain/request-id.ts';
@@ -15,17 +15,8 @@ import { RAILS } from '../../domain/subscription.ts';
 import { floatFigures, logFigures } from '../../figures/float-figures.ts';
 import type { CollectionHistory, FloatsRepository } from '../../ports/floats.ts';
 import type { Log } from '../../ports/log.ts';
-import {
-  amount,
-  amountText,
-  date,
-  dateText,
-  floatId,
-  reason,
-  timeText,
-  unreadable,
-  userId,
-} from '../fields.ts';
+import { amount, date, dateText, floatId, reason, unreadable, userId } from '../fields.ts';
+import { floatView, stamp } from '../float-view.ts';
 import type { ProblemCode } from '../problems.ts';
 import { Problem } from '../problems.ts';
 import type { RequestContext, Route } from '../route.ts';
@@ -38,24 +29,6 @@ export type FloatRouteDependencies = CreateFloatDependencies &
     readonly collectionHistory: CollectionHistory;
     readonly log: Log;
   };
-
-const stamp = z.string().meta({
-  description: 'Unix nanoseconds: more than a number of JSON holds',
-  examples: ['1794787200000000001'],
-});
-
-const floatView = z.strictObject({
-  float_id: z.string(),
-  user_id: z.string(),
-  status: z.enum(FLOAT_STATUSES),
-  amount: amountText,
-  due_date: dateText,
-  created_at: timeText,
-  completed_at: timeText.nullable(),
-  last_run_time: stamp,
-  confirmation_id: z.string(),
-  error: z.string().meta({ description: 'Why it is not paid' }),
-});
 
 const entryView = z.strictObject({
   loan_id: z.string(),

@@ -77,7 +77,7 @@ const storyLine = z.strictObject({
   billing_status: z.enum(BILLING_STATUSES).nullable().meta({ description: 'After the change' }),
 });
 
-const attempt = z.strictObject({
+export const attempt = z.strictObject({
   attempt_id: z.string(),
   trigger_id: z.string(),
   process: z.enum(PROCESSES),
@@ -94,7 +94,7 @@ const attempt = z.strictObject({
     .nullable(),
 });
 
-const standing = z.strictObject({
+export const standing = z.strictObject({
   notes: z.array(z.string()),
   open_attempt: z
     .strictObject({ attempt_id: z.string(), opened_at: timeText, asked_next_at: timeText })

@@ -2,11 +2,11 @@ import { INTENTS, OUTCOMES } from '../allowed-transitions.ts';
 import { instantText, plusMs } from '../instant.ts';
 import type { Attempt } from '../record.ts';
 import type { KeyTally } from '../tally.ts';
-import type { Circumstances, RecordCase, Rule } from '../user-case.ts';
+import type { Circumstances, Collected, RecordCase, Rule } from '../user-case.ts';
 import type { Finding } from '../violation.ts';
 
 /** The processor's clock is not ours. */
-const CLOCK_DIFFERENCE_MS = 5_000;
+export const CLOCK_DIFFERENCE_MS = 5_000;
 
 /**
  * Whoever crashes between "I will" and "I did" leaves an intent, so that money which moved is always found again. And an
@@ -15,12 +15,16 @@ const CLOCK_DIFFERENCE_MS = 5_000;
 export const noDebitWithoutIntent: Rule = function* ({ records }, circumstances): Generator<Finding> {
   for (const record of records) {
     const { subscriptionId } = record;
-    for (const detail of [...debits(record), ...lostAttempts(record), ...openTooLong(record, circumstances)])
+    for (const detail of [
+      ...unintendedDebits(record),
+      ...lostAttempts(record),
+      ...openTooLong(record, circumstances),
+    ])
       yield { subscriptionId, detail };
   }
 };
 
-function* debits({ tally, attempts }: RecordCase): Generator<string> {
+export function* unintendedDebits({ tally, attempts }: Collected): Generator<string> {
   for (const key of tally?.keys ?? []) {
     if (key.firstDebitAt === null) continue;
     const attempt = attempts.find(({ id }) => id === key.key);
@@ -48,7 +52,10 @@ function* lostAttempts({ changes, attempts }: RecordCase): Generator<string> {
     if (!known.has(id)) yield `history names attempt ${id}, which is not there`;
 }
 
-function* openTooLong({ attempts }: RecordCase, { now, abandonAfterMs }: Circumstances): Generator<string> {
+export function* openTooLong(
+  { attempts }: Collected,
+  { now, abandonAfterMs }: Circumstances,
+): Generator<string> {
   for (const { id, openedAt, resolution } of attempts) {
     if (resolution === null && plusMs(openedAt, abandonAfterMs) < now)
       yield `attempt ${id} is open since ${instantText(openedAt)}`;

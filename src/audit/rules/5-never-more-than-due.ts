@@ -1,3 +1,4 @@
+import type { Tally } from '../tally.ts';
 import type { Rule } from '../user-case.ts';
 import type { Finding } from '../violation.ts';
 
@@ -6,10 +7,12 @@ export const neverMoreThanDue: Rule = function* ({ records }): Generator<Finding
   for (const { subscriptionId, row, changes, tally } of records) {
     const due = (row ?? changes.at(-1))?.amountCents;
     if (tally === null || due === undefined) continue;
-    const { debitedCents, creditedCents } = tally;
-    const kept = debitedCents - creditedCents;
-    if (kept > due) yield { subscriptionId, detail: `${kept} cents were kept, ${due} were due` };
-    if (kept < 0)
-      yield { subscriptionId, detail: `${creditedCents} cents were given back of ${debitedCents} collected` };
+    for (const detail of wrongSums(tally, due)) yield { subscriptionId, detail };
   }
 };
+
+export function* wrongSums({ debitedCents, creditedCents }: Tally, due: number): Generator<string> {
+  const kept = debitedCents - creditedCents;
+  if (kept > due) yield `${kept} cents were kept, ${due} were due`;
+  if (kept < 0) yield `${creditedCents} cents were given back of ${debitedCents} collected`;
+}

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DynamoFloats } from '../../../src/adapters/dynamodb/floats.ts';
+import type { MadeUpMember } from '../../../src/adapters/dynamodb/seeder.ts';
 import { DynamoSeeder } from '../../../src/adapters/dynamodb/seeder.ts';
+import { Transactor } from '../../../src/adapters/dynamodb/transaction.ts';
 import { systemTimer } from '../../../src/adapters/system-timer.ts';
+import { demoMember } from '../../../src/demo/population.ts';
+import { isOpenFloat } from '../../../src/domain/floats/float.ts';
 import { plusDays } from '../../../src/domain/instant.ts';
-import type { UserId } from '../../../src/domain/subscription.ts';
+import type { Subscription, UserId } from '../../../src/domain/subscription.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
 import { injectFaults } from '../../support/dynamo-faults.ts';
@@ -13,12 +18,14 @@ let store: BillingStore;
 let seeder: DynamoSeeder;
 
 beforeAll(async () => {
-  store = await billingStore();
+  store = await billingStore({ withFloats: true });
   seeder = new DynamoSeeder({
     client: store.client,
     billingTable: store.tables.billing,
     historyTable: store.tables.history,
     pipelineTable: store.tables.pipeline,
+    floatsTable: store.tables.floats,
+    collectionHistoryTable: store.tables.collectionHistory,
     timer: systemTimer,
     random: () => 0.01,
   });
@@ -36,8 +43,8 @@ const records = (userId: string, count: number) =>
   });
 
 /** As if each four were a member's: a batch takes three such. */
-const fourAtATime = <T>(all: readonly T[]): T[][] =>
-  Array.from({ length: all.length / 4 }, (_, i) => all.slice(i * 4, i * 4 + 4));
+const fourAtATime = (all: readonly Subscription[]): MadeUpMember[] =>
+  Array.from({ length: all.length / 4 }, (_, i) => ({ records: all.slice(i * 4, i * 4 + 4), floats: [] }));
 
 it('writes each record with its history row, and what DynamoDB left over again', async () => {
   expect(await seeder.isEmpty()).toBe(true);
@@ -67,6 +74,33 @@ it('writes each record with its history row, and what DynamoDB left over again',
   expect(await seeder.isEmpty()).toBe(false);
 });
 
+it('writes each float with its past, as the repositories read it', async () => {
+  const now = at('2026-11-16T08:00:00Z');
+  const members = Array.from({ length: 60 }, (_, i) => demoMember(`floats-${randomUUID()}`, i + 1, now));
+  await seeder.write(members);
+  const floats = new DynamoFloats({
+    client: store.client,
+    transactor: new Transactor({
+      client: store.client,
+      locksTable: store.tables.locks,
+      timer: systemTimer,
+      random: Math.random,
+    }),
+    floatsTable: store.tables.floats,
+    collectionHistoryTable: store.tables.collectionHistory,
+    pageSize: 100,
+    ids: randomUUID,
+  });
+  const made = members.flatMap((member) => member.floats);
+  expect(made.length).toBeGreaterThan(15);
+  for (const { float, log } of made) {
+    expect(await floats.get(float.floatId)).toEqual(float);
+    expect(await floats.getByFloatID(float.floatId)).toEqual(log);
+    const isOpen = isOpenFloat(float.status);
+    expect(await floats.openOf(float.userId)).toEqual(isOpen ? [float.floatId] : []);
+  }
+});
+
 it('knows whether a seeding was finished', async () => {
   expect(await seeder.isMarkedDone('demo')).toBe(false);
   await seeder.markDone('demo');
@@ -81,6 +115,8 @@ it('gives up with a clear word when items stay unprocessed', async () => {
     () => Promise.resolve({ output: { UnprocessedItems: { x: [{}] }, $metadata: {} }, response: {} }),
     { times: Infinity },
   );
-  await expect(seeder.write([records(randomUUID(), 1)])).rejects.toThrow(/unprocessed/);
+  await expect(seeder.write([{ records: records(randomUUID(), 1), floats: [] }])).rejects.toThrow(
+    /unprocessed/,
+  );
   faults.remove();
 });

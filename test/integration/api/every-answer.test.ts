@@ -262,6 +262,15 @@ const RECORDS: Readonly<Record<string, Cases>> = {
     200: async (ask) => ask(of(await tried(DECLINING, 'declined'))),
     'not-found': (ask) => ask(NOBODY),
   },
+  'GET /v1/{user_id}/floats/{float_id}/explain': {
+    200: async (ask) => {
+      const desk = floatDesk(on.here);
+      const float = await desk.float({ has_debit_card: false });
+      expect(await desk.collect('TODAY6AM', float)).toMatchObject({ verdict: 'sent' });
+      return ask({ user_id: float.userId, float_id: float.floatId });
+    },
+    'not-found': (ask) => ask({ user_id: 'nobody', float_id: 'nothing' }),
+  },
   'GET /v1/{user_id}/billing-details': {
     ...ofAnybody({}),
     200: async (ask) => ask(of(await tried({}, 'collected'))),

@@ -58,6 +58,17 @@ afterAll(async () => {
   await store.drop();
 });
 
+/** As much of JSON Schema as the document uses. */
+interface Schema {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly enum?: readonly string[];
+  readonly const?: unknown;
+  readonly examples?: readonly unknown[];
+}
+
 interface Operation {
   readonly tags: readonly string[];
   readonly security?: readonly object[];
@@ -65,7 +76,8 @@ interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
   readonly description: string;
   readonly requestBody?: {
-    readonly content: { readonly 'application/json': { readonly schema: { readonly properties?: object } } };
+    readonly required: boolean;
+    readonly content: { readonly 'application/json': { readonly schema: Schema } };
   };
 }
 
@@ -110,6 +122,18 @@ describe('the documentation', () => {
     }
     const { paths } = await document();
     expect(codesOf(paths['/ops/batch']!['post']!, 409)).toContain('idempotency-conflict');
+  });
+
+  it('says which routes need a body', async () => {
+    const withBody = (await operations()).filter(({ operation }) => operation.requestBody !== undefined);
+    const needed = withBody.filter(({ operation }) => operation.requestBody?.required);
+    expect(needed.length).toBeGreaterThan(0);
+    expect(needed.length).toBeLessThan(withBody.length);
+    for (const { path, method, operation } of withBody) {
+      const { body } = await client.call(method, filled(path));
+      const isRefused = (body as { code: string }).code === 'invalid-request';
+      expect(isRefused, `${method} ${path}`).toBe(operation.requestBody?.required);
+    }
   });
 
   it('has what watches the process, as it answers', async () => {
@@ -230,7 +254,95 @@ describe('every route', () => {
       { numRuns: 400 },
     );
   }, 120_000);
+
+  it('survives one bad value among good ones, in every field of a body and of a query', async () => {
+    const fields = (await operations()).flatMap((listed) => [
+      ...leavesOf(bodySchema(listed)).map((at) => ({ listed, place: 'body' as const, at })),
+      ...queryFields(listed).map((name) => ({ listed, place: 'query' as const, at: [name] })),
+    ]);
+    expect(fields.map(({ at }) => at.join('.'))).toEqual(
+      expect.arrayContaining(['data.amount', 'billing_date', 'as_of', 'until', 'wait', 'after']),
+    );
+    for (const { listed, place, at } of fields) {
+      const { path, method } = listed;
+      const good = goodValue(bodySchema(listed));
+      const send = async (bad: unknown, index: number): Promise<void> => {
+        // Each for a user of its own: nobody waits for anybody's lock.
+        const places: Readonly<Record<string, string>> = { ...GOOD_PLACES, user_id: `x${index}` };
+        const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name] ?? 'x');
+        const text = typeof bad === 'string' ? bad : JSON.stringify(bad);
+        const query = place === 'query' ? `?${new URLSearchParams({ [at[0]!]: text }).toString()}` : '';
+        const body = place === 'body' ? replaced(good, at, bad) : good;
+        const reply = await client.call(method, url + query, method === 'GET' ? {} : { body });
+        const said = `${method} ${url}${query} ${at.join('.')} ${text.slice(0, 100)}`;
+        // What is good after all may need a service, and there is none here.
+        const isOurs = reply.status >= 500 && (reply.body as { code: string }).code !== 'service-down';
+        expect(isOurs, said).toBe(false);
+        expect(JSON.stringify(reply.body), said).not.toMatch(/\bat .*\.(ts|js):\d+/);
+      };
+      await Promise.all(BAD.map(send));
+    }
+  }, 120_000);
 });
+
+const GOOD_PLACES: Readonly<Record<string, string>> = {
+  run_id: 'scheduled-20261116T080000Z',
+  target: 'ach',
+};
+
+/** What is of the wrong kind, too large, too far off, or looks right and is not. */
+const BAD = [
+  null,
+  true,
+  -1,
+  1e308,
+  [],
+  {},
+  '',
+  ' ',
+  '\0',
+  '\ud83d',
+  '__proto__',
+  'x'.repeat(5_000),
+  '9999999.99',
+  '-0.01',
+  '0001-01-01',
+  '9999-12-31',
+  '2026-02-30',
+  '0001-01-01T00:00:00Z',
+  '9999-12-31T23:59:59.999999999Z',
+  'user:',
+  'user:\u202e',
+];
+
+const bodySchema = ({ operation }: Listed): Schema =>
+  operation.requestBody?.content['application/json'].schema ?? {};
+
+/** The ways to all values of a body. */
+function leavesOf({ properties, items, anyOf }: Schema): string[][] {
+  if (properties !== undefined)
+    return Object.entries(properties).flatMap(([name, inner]) =>
+      leavesOf(inner).map((rest) => [name, ...rest]),
+    );
+  if (items !== undefined) return [[], ...leavesOf(items).map((rest) => ['0', ...rest])];
+  return anyOf === undefined ? [[]] : leavesOf(anyOf[0]!);
+}
+
+function goodValue({ type, properties, items, anyOf, enum: names, const: only, examples }: Schema): unknown {
+  if (properties !== undefined)
+    return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, goodValue(inner)]));
+  if (items !== undefined) return [goodValue(items)];
+  if (anyOf !== undefined) return goodValue(anyOf[0]!);
+  const known = only ?? examples?.[0] ?? names?.[0];
+  return known ?? { string: 'x', boolean: true, integer: 1 }[type ?? 'string'];
+}
+
+function replaced(value: unknown, [first, ...rest]: readonly string[], by: unknown): unknown {
+  if (first === undefined) return by;
+  const inner = (value as Record<string, unknown>)[first];
+  const fresh = replaced(inner, rest, by);
+  return Array.isArray(value) ? [fresh] : { ...(value as object), [first]: fresh };
+}
 
 /** Names that the route knows, and others. */
 const oneOf = (known: readonly string[], other: fc.Arbitrary<string>): fc.Arbitrary<string> =>
@@ -241,8 +353,7 @@ type Listed = Awaited<ReturnType<typeof operations>>[number];
 const queryFields = ({ operation }: Listed): string[] =>
   operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
 
-const bodyFields = ({ operation }: Listed): string[] =>
-  Object.keys(operation.requestBody?.content['application/json'].schema.properties ?? {});
+const bodyFields = (listed: Listed): string[] => Object.keys(bodySchema(listed).properties ?? {});
 
 /** Lone surrogates cannot be sent at all. */
 const wellFormed = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, '?');
@@ -267,6 +378,12 @@ describe('what cannot be read', () => {
     ],
   ])('%s', async (_what, body, headers, status, code) => {
     expect(await post(body, headers)).toMatchObject({ status, body: { status, code } });
+  });
+
+  it('the whole of a body, where no field can be named', async () => {
+    expect(await post('[]')).toMatchObject({
+      body: { detail: expect.stringMatching(/^body: \S/) as string },
+    });
   });
 
   it('a path that cannot be decoded', async () => {

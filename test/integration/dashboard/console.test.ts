@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../../queues/connection.ts';
+import { QUEUE_GROUPS } from '../../../queues/queue-names.ts';
 import { QueueSet } from '../../../queues/queue-set.ts';
 import { BatchReader } from '../../../src/adapters/dynamodb/batch-reader.ts';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
@@ -323,6 +324,7 @@ describe('runs', () => {
     ['/runs/scheduled-20200101T080000Z', 404],
     ['/runs/scheduled-20261116T080000Z/records?verdict=nonsense', 400],
     ['/runs/scheduled-20261116T080000Z/records?after=nonsense', 400],
+    ['/quarantine?after=nonsense', 400],
     ['/users/nobody', 404],
     ['/users/%00', 404],
     ['/users/%E0%A4%A', 400],
@@ -386,8 +388,11 @@ describe('Bull Board', () => {
 
   it('shows every queue in its group, read-only to viewers', async () => {
     const [seen, acted] = await Promise.all([list(viewer), list(operator)]);
-    expect(seen.queues.map(({ name }) => name)).toContain('collections.collections-scheduled');
-    expect(seen.queues).toHaveLength(12);
+    const grouped = Object.entries(QUEUE_GROUPS).flatMap(([group, names]) =>
+      names.map((name) => `${group}.${name}`),
+    );
+    expect(grouped).toContain('collections.collections-scheduled');
+    expect(seen.queues.map(({ name }) => name)).toEqual(grouped);
     expect(seen.queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true);
     expect(acted.queues.some(({ readOnlyMode }) => readOnlyMode)).toBe(false);
     const page = await look('/queues/');
@@ -435,6 +440,7 @@ describe('live pages', () => {
       while (!pattern.test(heard)) heard += (await read.read()).value ?? '';
     };
     await until(/"today-runs"[\s\S]*\n\n/);
+    for (const part of ['today-now', 'today-days', 'today-queues']) expect(heard).toContain(part);
     heard = '';
     await freezes.freeze({ target: { scope: 'global' }, reason: 'live', who: 'x', at: NOW, until: null });
     await until(/Frozen: global/);

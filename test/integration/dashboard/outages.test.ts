@@ -51,6 +51,8 @@ describe('without Redis', () => {
       const today = (await here.get('/', { cookie })).text;
       expect(today).toContain('The queues cannot be shown right now');
       expect(today).toContain('No run today yet');
+      const queues = await here.get('/queues', { cookie });
+      expect([queues.status, queues.text]).toEqual([503, expect.stringContaining('Redis does not answer')]);
       const frozen = await here.post(
         '/freezes',
         { scope: 'ach', reason: 'while Redis is away', confirmed: 'yes' },

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { PERSONAS, personaOf } from '../../../src/demo/personas.ts';
+import type { DemoMember } from '../../../src/demo/population.ts';
 import { demoMember } from '../../../src/demo/population.ts';
 import { seedDemo } from '../../../src/demo/seed.ts';
-import { FRIDAY, dateOf, partsOf, weekday } from '../../../src/domain/calendar-date.ts';
+import { FRIDAY, dateOf, isWeekend, partsOf, weekday } from '../../../src/domain/calendar-date.ts';
+import { FLOAT_STATUSES } from '../../../src/domain/floats/float.ts';
 import { formatInstant } from '../../../src/domain/instant.ts';
 import { at } from '../../support/records.ts';
 
@@ -56,6 +58,34 @@ describe('demo members', () => {
     }
   });
 
+  it.each(MOMENTS)('at %s have floats that could have come so far', (moment) => {
+    const now = at(moment);
+    for (const index of INDEXES) {
+      for (const { float, log, attempts } of demoMember('demo', index, now).floats) {
+        expect(float.lastRunTime <= now).toBe(true);
+        expect(float.createdAt <= now).toBe(true);
+        const stamps = log.map(({ runTime }) => runTime);
+        expect(stamps).toEqual([...new Set(stamps)].sort((a, b) => (a < b ? -1 : 1)));
+        expect(stamps.every((stamp) => stamp <= float.lastRunTime)).toBe(true);
+        expect(new Set(log.flatMap(({ attemptId }) => attemptId ?? []))).toEqual(
+          new Set(attempts.map(({ attemptId }) => attemptId)),
+        );
+        expect(attempts.every(({ openedAt }) => !isWeekend(dateOf(openedAt)))).toBe(true);
+      }
+    }
+  });
+
+  it('have floats of every kind among the two hundred of `npm start`', () => {
+    const now = at('2026-11-16T08:00:00Z');
+    const floats = INDEXES.slice(0, 200).flatMap((index) => demoMember('demo', index, now).floats);
+    const statuses = floats.map(({ float }) => float.status);
+    expect(new Set(statuses)).toEqual(new Set(FLOAT_STATUSES));
+    const due = floats.filter(({ float }) => float.status === 'SCHEDULING').map(({ float }) => float.dueDate);
+    expect(due.filter((date) => date === '2026-11-16').length).toBeGreaterThan(5);
+    expect(due.filter((date) => date === '2026-11-17').length).toBeGreaterThan(5);
+    expect(due.filter((date) => date > '2026-11-17').length).toBeGreaterThan(5);
+  });
+
   it('give the first run something to do: most are due', () => {
     const now = at('2026-11-16T08:00:00Z');
     const due = INDEXES.filter((index) =>
@@ -68,13 +98,17 @@ describe('demo members', () => {
 
   it('are known at the bank before their records exist, and those that exist are left alone', async () => {
     const happened: string[] = [];
+    const written: DemoMember['floats'][number][] = [];
     const store = {
       hasUser: (userId: string) => Promise.resolve(userId === 'demo-000003'),
-      write: (members: readonly unknown[]) =>
-        Promise.resolve(void happened.push(`records of ${members.length}`)),
+      write: (members: readonly Pick<DemoMember, 'records' | 'floats'>[]) => {
+        written.push(...members.flatMap(({ floats }) => floats));
+        return Promise.resolve(void happened.push(`records of ${members.length}`));
+      },
     };
     const bank = {
       putUsers: (users: readonly unknown[]) => Promise.resolve(void happened.push(`users ${users.length}`)),
+      sendDebit: (key: string) => Promise.resolve(`JPM-${key}`),
     };
     const progress: number[] = [];
     const result = await seedDemo({ users: 150, prefix: 'demo', now: at(MOMENTS[0]!) }, store, bank, (done) =>
@@ -82,6 +116,15 @@ describe('demo members', () => {
     );
     expect(happened).toEqual(['users 99', 'records of 99', 'users 50', 'records of 50']);
     expect(result).toMatchObject({ members: 149, skipped: 1 });
+    expect(written.filter(({ float }) => float.status === 'ACHSENT').length).toBeGreaterThan(1);
+    for (const { float, log, attempts } of written) {
+      if (float.status !== 'ACHSENT') continue;
+      // What is on its way is known at the bank, under the name that everybody calls it by.
+      const name = `JPM-${attempts.at(-1)!.attemptId}`;
+      expect([float, ...log, attempts.at(-1)!.resolution]).toEqual(
+        Array(3).fill(expect.objectContaining({ confirmationId: name })),
+      );
+    }
     expect(progress).toEqual([100, 150]);
   });
 });

@@ -1,0 +1,40 @@
+import { instantText, plusMs } from '../../instant.ts';
+import type { Attempt } from '../../record.ts';
+import { CLOCK_DIFFERENCE_MS } from '../../rules/2-no-debit-without-intent.ts';
+import { CHARGED_BY } from '../allowed-float-transitions.ts';
+import type { FloatCase, FloatRule } from '../float-case.ts';
+import { logBefore } from '../float-case.ts';
+import { statusesTold, thenOrLater } from '../walk.ts';
+
+/** No intent while a freeze, the float's own state, or another attempt on it forbids one. */
+export const noForbiddenIntent: FloatRule = function* (float, { freezes }) {
+  for (const attempt of float.attempts) {
+    const { id, rail, openedAt } = attempt;
+    const freeze = freezes.forbids(openedAt, rail, float.userId);
+    if (freeze !== null)
+      yield `attempt ${id} was opened at ${instantText(openedAt)} during a freeze (${freeze})`;
+    yield* forbiddenByState(float, attempt);
+    yield* openTogether(float, attempt);
+  }
+};
+
+/** On what is paid, under way or given up nobody begins another; and the day before, nobody retries. */
+function* forbiddenByState(float: FloatCase, attempt: Attempt): Generator<string> {
+  const { id, process } = attempt;
+  const statuses = [...thenOrLater(statusesTold(logBefore(float, attempt)))].sort();
+  const mayCharge = CHARGED_BY[process] ?? [];
+  if (!statuses.some((status) => mayCharge.includes(status)))
+    yield `attempt ${id} of ${process} was opened on a float that was ${statuses.join(' or ')}`;
+}
+
+/** Two at once could both be paid. The account's attempt begins in the moment in which the card's ends. */
+function* openTogether({ attempts }: FloatCase, attempt: Attempt): Generator<string> {
+  const at = attempt.openedAt;
+  for (const other of attempts) {
+    if (other.id === attempt.id || other.id === attempt.insteadOf) continue;
+    const isEarlier = other.openedAt < at || (other.openedAt === at && other.id < attempt.id);
+    // Attempts of a float leave no row when they begin: two clocks are all there is to tell by.
+    if (isEarlier && (other.resolution === null || other.resolution.at > plusMs(at, CLOCK_DIFFERENCE_MS)))
+      yield `attempt ${attempt.id} was opened at ${instantText(at)} while attempt ${other.id} was open`;
+  }
+}
