@@ -44,6 +44,7 @@ export async function openSite(ground: Ground): Promise<Site> {
     LOCKS_TABLE: `${name}-locks`,
     PIPELINE_TABLE: `${name}-pipeline`,
     DYNAMO_TABLE: `${name}-floats`,
+    RECURRING_TABLE: `${name}-recurring`,
     COLLECTION_HISTORY_TABLE: `${name}-collection-history`,
   };
   const url = `${ground.stack.redisUrl}/${sites}`;

@@ -6,6 +6,8 @@ import { collectRecurring } from '../../src/app/recurring/collect-recurring.ts';
 import type { RecurringDependencies } from '../../src/app/recurring/recurring-case.ts';
 import type { RemindDependencies } from '../../src/app/recurring/remind-recurring.ts';
 import { remindRecurring } from '../../src/app/recurring/remind-recurring.ts';
+import { dateOf } from '../../src/domain/calendar-date.ts';
+import { nextStamp } from '../../src/domain/instant.ts';
 import { paymentReference, recurringRecordId } from '../../src/domain/recurring/record-id.ts';
 import type { AccountId, Receipt, RecurringSubscription } from '../../src/domain/recurring/recurring.ts';
 import type { Verdict } from '../../src/domain/verdict.ts';
@@ -61,8 +63,15 @@ export function recurringDesk(here: World): RecurringDesk {
       const subscription = recurring({ ...fields, accountId });
       const acquired = await here.dependencies.locks.acquire(recurringLockKey(accountId));
       if ('busy' in acquired) throw new Error('nobody else knows this account');
-      const created = { subscription, cause: 'created', receipt: null, by: 'test', attemptId: null } as const;
-      await repository.createSubscription(acquired.lock.fence, created);
+      const told = { receipt: null, by: 'test', attemptId: null };
+      const { fence } = acquired.lock;
+      if (subscription.status === 'ACTIVE' && subscription.nextReminderDate === null) {
+        const changedDate = nextStamp(subscription.createdDate, null);
+        const nextReminderDate = dateOf(subscription.lastReminderDate);
+        const untold = { ...subscription, nextReminderDate, changedDate };
+        await repository.createSubscription(fence, { subscription: untold, cause: 'created', ...told });
+        await repository.updateSubscription(fence, untold, { subscription, cause: 'reminded', ...told });
+      } else await repository.createSubscription(fence, { subscription, cause: 'created', ...told });
       await acquired.lock.release();
       return subscription;
     },
