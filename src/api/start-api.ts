@@ -33,6 +33,7 @@ import { freezeRoutes } from './routes/freezes.ts';
 import { membershipRoutes } from './routes/memberships.ts';
 import { paymentRoutes } from './routes/payments.ts';
 import { quarantineRoutes } from './routes/quarantine.ts';
+import { recurringExplainRoutes } from './routes/recurring-explain.ts';
 import { recurringRoutes } from './routes/recurring.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -120,6 +121,7 @@ export async function startApi(
     ...floatRoutes({ ...dependencies, floatLimits: config.floats.floatLimits }),
     ...bypassRoutes(dependencies),
     ...recurringRoutes({ ...dependencies, onStep }),
+    ...recurringExplainRoutes(dependencies),
     ...floatExplainRoutes(dependencies),
     ...runRoutes({ ...dependencies, wake: queues.ensurePage.bind(queues) }),
     ...forecastRoutes({ desk, ...dependencies }),

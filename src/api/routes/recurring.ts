@@ -8,7 +8,6 @@ import { ZERO } from '../../domain/money.ts';
 import type { RecurringWish } from '../../domain/recurring/by-hand.ts';
 import { hasCardNumber } from '../../domain/recurring/card-number.ts';
 import type { RecurringId, RecurringSubscription } from '../../domain/recurring/recurring.ts';
-import { RECURRING_STATUSES } from '../../domain/recurring/recurring.ts';
 import { requestIdOf } from '../../domain/request-id.ts';
 import { receiptFigures, recurringFigures } from '../../figures/recurring-figures.ts';
 import type { RecurringRef } from '../../ports/recurring.ts';
@@ -26,35 +25,12 @@ import {
 } from '../fields.ts';
 import type { ProblemCode } from '../problems.ts';
 import { Problem } from '../problems.ts';
+import { recurringView } from '../recurring-view.ts';
 import type { RequestContext, Route } from '../route.ts';
 import { route } from '../route.ts';
 import { told } from '../told.ts';
 
 export type RecurringRouteDependencies = CreateRecurringDependencies & ChangeRecurringDependencies;
-
-const subscriptionView = z.strictObject({
-  subscription_id: z.string(),
-  account_id: z.string(),
-  sku: z.string(),
-  status: z
-    .enum(RECURRING_STATUSES)
-    .meta({ description: 'PAST_DUE is tried again; FAILED and CANCELLED are ends' }),
-  email: z.string(),
-  payment_amount: amountText,
-  payment_day: z.int(),
-  payment_token: z.string().meta({ description: 'The end of it' }),
-  payment_details: z.record(z.string(), z.string()),
-  period_date: dateText.meta({ description: 'The day for which the payment of this period was meant' }),
-  next_payment_date: dateText.nullable().meta({ description: 'Null: never again' }),
-  next_reminder_date: dateText
-    .nullable()
-    .meta({ description: 'Null: the account has been told of this period’s payment, or there is none' }),
-  last_payment_date: timeText.meta({ description: 'Begins with the creation' }),
-  last_reminder_date: timeText.meta({ description: 'Begins with the creation' }),
-  failed_tries: z.int().meta({ description: 'How often this period’s payment was declined' }),
-  error: z.string().meta({ description: 'Why it is not paid' }),
-  created_date: timeText,
-});
 
 const receiptView = z.strictObject({
   receipt_number: z.string().meta({ description: 'The account’s own count', examples: ['0000000001'] }),
@@ -179,7 +155,7 @@ const changingRoutes = (dependencies: RecurringRouteDependencies): Route[] => [
     movesMoney: true,
     params: ofAccount,
     body: wish,
-    answers: { 201: subscriptionView },
+    answers: { 201: recurringView },
     problems: [...ANY_CHANGE, 'user-not-eligible', 'request-conflict'],
     async handle({ params, body }, context) {
       const subscription = await told(
@@ -212,7 +188,7 @@ const changingRoutes = (dependencies: RecurringRouteDependencies): Route[] => [
     role: 'operator',
     params: ofSubscription,
     body: changes,
-    answers: { 200: subscriptionView },
+    answers: { 200: recurringView },
     problems: [...ANY_CHANGE, 'attempt-open', 'subscription-over'],
     async handle({ params, body }, context) {
       const order = { wish: wishOf(body), by: context.caller.name };
@@ -230,7 +206,7 @@ const changingRoutes = (dependencies: RecurringRouteDependencies): Route[] => [
       'Repeatable, and at any time: a charge that was sent before and has no answer yet is still recorded, with its receipt.',
     role: 'operator',
     params: ofSubscription,
-    answers: { 200: subscriptionView },
+    answers: { 200: recurringView },
     problems: [...ANY_CHANGE, 'subscription-over'],
     async handle({ params }, context) {
       const work = cancelRecurring(dependencies, refOf(params), context.caller.name);
@@ -284,7 +260,7 @@ const readingRoutes = ({ recurring, log }: RecurringRouteDependencies): Route[] 
     path: PATH,
     summary: 'Every recurring payment of an account, also those that are over',
     params: ofAccount,
-    answers: { 200: z.strictObject({ subscriptions: z.array(subscriptionView), unreadable }) },
+    answers: { 200: z.strictObject({ subscriptions: z.array(recurringView), unreadable }) },
     async handle({ params }) {
       const { subscriptions, malformed } = await recurring.getSubscriptionsByAccount(params.account_id);
       for (const error of malformed) log.error({ err: error }, 'a recurring payment cannot be read');
@@ -297,7 +273,7 @@ const readingRoutes = ({ recurring, log }: RecurringRouteDependencies): Route[] 
     path: `${PATH}/{subscription_id}`,
     summary: 'One recurring payment',
     params: ofSubscription,
-    answers: { 200: subscriptionView },
+    answers: { 200: recurringView },
     problems: ['not-found', 'malformed-record'],
     async handle({ params }) {
       const subscription = await told(recurring.getSubscription(refOf(params)));

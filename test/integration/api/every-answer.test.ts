@@ -600,6 +600,10 @@ const RECURRING: Readonly<Record<string, Cases>> = {
     'not-found': (ask) => ask(NO_RECURRING),
     'malformed-record': async (ask) => ask(await brokenRecurring()),
   },
+  [`GET ${OF_RECURRING}/{subscription_id}/explain`]: {
+    200: async (ask) => ask(ofRecurring(await paidRecurring())),
+    'not-found': (ask) => ask(NO_RECURRING),
+  },
   [`GET ${OF_RECURRING}/receipts`]: { 200: async (ask) => ask(ofRecurring(await paidRecurring())) },
   [`GET ${OF_RECURRING}/receipts/{receipt_number}`]: {
     200: async (ask) => ask({ ...ofRecurring(await paidRecurring()), receipt_number: '0000000001' }),
