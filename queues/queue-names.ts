@@ -11,6 +11,7 @@ export const QUEUE_GROUPS = {
     'manual-repayments',
   ],
   events: ['membership-events', 'ach-events'],
+  gateways: ['gateway-events'],
   upkeep: ['notifications', 'janitor'],
 } as const;
 
