@@ -55,15 +55,12 @@ export interface StoreOptions {
   readonly withDueIndex?: boolean;
   /** Also the tables of floats; making a table takes its time. */
   readonly withFloats?: boolean;
-  /** Also the table of gateway subscriptions. */
-  readonly withGateways?: boolean;
 }
 
 export async function billingStore({
   pageSize = 500,
   withDueIndex = true,
   withFloats = false,
-  withGateways = false,
 }: StoreOptions = {}): Promise<BillingStore> {
   const client = createDynamoClient({ region: 'us-east-1', endpoint: sharedStack().dynamodbUrl });
   const suffix = randomUUID().slice(0, 8);
@@ -75,12 +72,13 @@ export async function billingStore({
     floats: `floats-${suffix}`,
     collectionHistory: `collection-history-${suffix}`,
     bypass: `bypass-${suffix}`,
+    // Made by gateway-table.ts where it is needed.
     gateways: `gateways-${suffix}`,
   };
   const ofFloats = [tables.floats, tables.collectionHistory, tables.bypass];
   const definitions = tableDefinitions(tables)
     .filter(({ name }) => withFloats || !ofFloats.includes(name))
-    .filter(({ name }) => withGateways || name !== tables.gateways)
+    .filter(({ name }) => name !== tables.gateways)
     .map((definition) => (withDueIndex ? definition : oldIndexesOnly(definition)));
   for (const definition of definitions) await ensureTable(client, definition, { addIndex: false });
   const transactor = new Transactor({

@@ -15,9 +15,12 @@ const part = z.string().refine(canBePart, 'letters, digits, dashes and underscor
 const text = z.union([z.string(), z.number()]).transform(String).pipe(z.string().min(1).max(256));
 const date = instant.nullish();
 
+/** Its digest must fit beside it. */
+const eventName = part.max(60);
+
 const envelope = z.object({
   meta: z.object({
-    event_name: part,
+    event_name: eventName,
     custom_data: z
       .object({
         app_id: text.nullish(),
