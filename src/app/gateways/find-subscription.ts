@@ -63,7 +63,7 @@ async function claimed(
     ownerType,
     ownerId,
     sku,
-    productId: named?.productId ?? claim.productId ?? sku,
+    productId: named?.productId ?? sku,
     gateway,
     gatewayRef: ref,
     quantity: 1,

@@ -10,6 +10,8 @@ export interface StateReport {
   readonly startedAt: Instant | null;
   readonly expiresAt: Instant | null;
   readonly quantity: number;
+  /** By the gateway's name for it. */
+  readonly productId: string | null;
 }
 
 export interface PaymentReport {
@@ -32,7 +34,6 @@ export interface Claim {
   readonly subscriptionId: string | null;
   /** Null where the event does not tell all of it. */
   readonly slot: Slot | null;
-  readonly productId: string | null;
 }
 
 /** An event as its gateway meant it. */

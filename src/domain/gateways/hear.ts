@@ -6,6 +6,7 @@ import { isOlder } from './mark.ts';
 import type { GatewayStatus } from './status.ts';
 import { isActive } from './status.ts';
 import type { Collision, GatewaySubscription, GatewaySubscriptionId } from './subscription.ts';
+import { idOfRef } from './subscription.ts';
 import { LAPSED, TRANSITIONS, next } from './transitions.ts';
 
 /** An event that says something. */
@@ -57,17 +58,22 @@ function withWord(before: GatewaySubscription, event: TellingEvent): GatewaySubs
     const { word } = report;
     return isOlder(mark, before.payment?.mark) ? null : { ...before, payment: { word, mark } };
   }
-  const { word, startedAt, expiresAt, quantity } = report;
+  const { word, startedAt, expiresAt, quantity, productId } = report;
   const { payment } = before;
   return {
     ...before,
     startedAt,
     expiresAt,
     quantity,
+    productId: (isStartedHere(before) ? null : productId) ?? before.productId,
     told: { word, mark },
     payment: payment !== null && isOlder(payment.mark, mark) ? null : payment,
   };
 }
+
+/** Then it was said here what is sold, in our own words. */
+const isStartedHere = ({ id, gateway, gatewayRef }: GatewaySubscription): boolean =>
+  gatewayRef === null || id !== idOfRef(gateway, gatewayRef);
 
 const markOf = ({ identity, report: { at, word } }: TellingEvent): Mark => ({
   at,

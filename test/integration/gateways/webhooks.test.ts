@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENTS as APPLE_EVENTS } from '../../../src/adapters/gateways/apple/events.ts';
 import { EVENTS as LEMONSQUEEZY_EVENTS } from '../../../src/adapters/gateways/lemonsqueezy/events.ts';
+import { aFewAtOnce } from '../../../src/app/a-few-at-once.ts';
 import { NO_SERVICES, api } from '../../support/api.ts';
 import type { GatewayDesk } from '../../support/gateway-desk.ts';
 import { gatewayDesk, newRef } from '../../support/gateway-desk.ts';
@@ -299,18 +300,16 @@ describe('what is not signed by the gateway for us', () => {
         { requiredKeys: [] },
       ),
     });
-    await fc.assert(
-      fc.asyncProperty(garbage, async ({ path, body, headers }) => {
-        const response = await fetch(desk.client.url + path, {
-          method: 'POST',
-          headers,
-          body: Buffer.from(body),
-        });
-        const text = await response.text();
-        expect(response.status, text).toBe(401);
-      }),
-      { numRuns: 1_000 },
-    );
+    const answers = await aFewAtOnce(20, fc.sample(garbage, 1_000), async ({ path, body, headers }) => {
+      const response = await fetch(desk.client.url + path, {
+        method: 'POST',
+        headers,
+        body: Buffer.from(body),
+      });
+      await response.text();
+      return response.status;
+    });
+    expect(new Set(answers)).toEqual(new Set([401]));
     expect(await kept()).toBe(before);
   }, 60_000);
 });
@@ -334,18 +333,20 @@ describe('a body that is signed and makes no sense', () => {
 });
 
 describe('an event of which nobody can tell whose it is', () => {
-  it('is kept, somebody is called, and it is applied once that is known', async () => {
-    const ref = newRef();
-    const subscriptionId = randomUUID();
-    const post = lemonSqueezy('subscription_created', {
-      ref,
-      at: WHEN,
-      custom: { subscription_id: subscriptionId },
-    });
-    expect(await desk.happens(post)).toMatchObject({ result: 'unmatched' });
-    expect(desk.alarms).toContainEqual(expect.objectContaining({ result: 'unmatched' }));
-    const { token: _, ...nobody } = { ref: newRef(), at: WHEN, token: '' };
-    expect(await desk.happens(apple('SUBSCRIBED', nobody))).toMatchObject({ result: 'unmatched' });
+  it('is kept, and somebody is called', async () => {
+    const custom = { subscription_id: randomUUID() };
+    const unclaimed = [
+      lemonSqueezy('subscription_created', { ref: newRef(), at: WHEN, custom }),
+      lemonSqueezy('subscription_payment_failed', { ref: newRef(), at: WHEN }),
+      apple('SUBSCRIBED', { ref: newRef(), at: WHEN }),
+    ];
+    for (const post of unclaimed) {
+      const { body } = await desk.post(post);
+      expect(await desk.outcome(body.event_id!)).toMatchObject({ result: 'unmatched' });
+      expect(desk.alarms).toContainEqual(
+        expect.objectContaining({ alarm: 'gateway-event', eventId: body.event_id, result: 'unmatched' }),
+      );
+    }
   });
 });
 

@@ -36,7 +36,6 @@ describe('a notification of Apple', () => {
       claim: {
         subscriptionId: TOKEN,
         slot: { appId: APPLE.bundleId, ownerType: 'user', ownerId: TOKEN, sku: 'pro.monthly' },
-        productId: 'pro.monthly',
       },
       report: {
         kind: 'state',
@@ -45,6 +44,7 @@ describe('a notification of Apple', () => {
         startedAt: at('2026-10-01T00:00:00Z'),
         expiresAt: at('2026-12-01T00:00:00Z'),
         quantity: 1,
+        productId: 'pro.monthly',
       },
     });
   });
@@ -118,7 +118,6 @@ describe('a notification of Apple', () => {
     expect(readEvent(bytes(appleBody(CHAIN, 'DID_RENEW', without))).claim).toEqual({
       subscriptionId: null,
       slot: null,
-      productId: 'pro.monthly',
     });
   });
 

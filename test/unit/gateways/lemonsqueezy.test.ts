@@ -30,7 +30,6 @@ describe('an event of Lemon Squeezy', () => {
       claim: {
         subscriptionId: 'sub-1',
         slot: { appId: 'app', ownerType: 'user', ownerId: 'jane', sku: 'pro' },
-        productId: '5',
       },
       report: {
         kind: 'state',
@@ -39,6 +38,7 @@ describe('an event of Lemon Squeezy', () => {
         startedAt: at('2026-10-01T00:00:00Z'),
         expiresAt: at('2026-12-01T00:00:00Z'),
         quantity: 1,
+        productId: '5',
       },
     });
   });
@@ -101,7 +101,7 @@ describe('an event of Lemon Squeezy', () => {
 
   it('tells as much of the owner as the checkout was given', () => {
     const claim = (custom: object) => read('subscription_created', { custom }).claim;
-    expect(claim({})).toEqual({ subscriptionId: null, slot: null, productId: '5' });
+    expect(claim({})).toEqual({ subscriptionId: null, slot: null });
     expect(claim({ subscription_id: 'sub-1' })).toMatchObject({ subscriptionId: 'sub-1', slot: null });
     expect(claim({ app_id: 'app', user_id: 7, sku: 'pro' })).toMatchObject({ slot: { ownerId: '7' } });
     expect(claim({ app_id: 'app', user_id: 'jane' })).toMatchObject({ slot: null });

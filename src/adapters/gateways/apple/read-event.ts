@@ -71,6 +71,7 @@ export function readEvent(body: Uint8Array): GatewayEvent {
       startedAt: bought.originalPurchaseDate ?? null,
       expiresAt: endOf(name, meaning, bought, grace?.gracePeriodExpiresDate ?? null),
       quantity: bought.quantity ?? 1,
+      productId: bought.productId,
     },
   };
 }
@@ -78,7 +79,7 @@ export function readEvent(body: Uint8Array): GatewayEvent {
 const meaningOf = (name: string): Meaning | undefined =>
   Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined;
 
-const NO_CLAIM: Claim = { subscriptionId: null, slot: null, productId: null };
+const NO_CLAIM: Claim = { subscriptionId: null, slot: null };
 
 type StateWord = Extract<Report, { readonly kind: 'state' }>['word'];
 
@@ -102,11 +103,10 @@ function endOf(
  * started for it, or, where none was, of the customer.
  */
 function claimOf({ appAccountToken: token, bundleId, productId }: Transaction): Claim {
-  if (token == null) return { ...NO_CLAIM, productId };
+  if (token == null) return NO_CLAIM;
   return {
     subscriptionId: token,
     slot: { appId: bundleId, ownerType: 'user', ownerId: token, sku: productId },
-    productId,
   };
 }
 

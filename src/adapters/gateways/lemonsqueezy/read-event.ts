@@ -78,21 +78,21 @@ function contentOf(
       const { id, attributes } = parsed(subscription, json).data;
       return {
         ref: id,
-        claim: claimOf(meta, attributes.product_id ?? null),
+        claim: claimOf(meta),
         report: stateOf(attributes),
       };
     }
     case 'payment-failed':
     case 'payment-made': {
       const { subscription_id: ref, updated_at: at } = parsed(invoice, json).data.attributes;
-      return { ref, claim: claimOf(meta, null), report: { kind: 'payment', word: meaning, at } };
+      return { ref, claim: claimOf(meta), report: { kind: 'payment', word: meaning, at } };
     }
     case 'no-change':
-      return { ref: refIn(json), claim: claimOf(meta, null), report: { kind: 'none', reason: 'no-change' } };
+      return { ref: refIn(json), claim: claimOf(meta), report: { kind: 'none', reason: 'no-change' } };
     case undefined:
       return {
         ref: refIn(json),
-        claim: claimOf(meta, null),
+        claim: claimOf(meta),
         report: { kind: 'none', reason: 'unknown-event' },
       };
   }
@@ -105,13 +105,12 @@ function refIn(json: unknown): string | null {
   return invoice.safeParse(json).data?.data.attributes.subscription_id ?? null;
 }
 
-function claimOf({ custom_data: custom }: Envelope['meta'], productId: string | null): Claim {
+function claimOf({ custom_data: custom }: Envelope['meta']): Claim {
   const { app_id: appId, user_id: ownerId, sku, subscription_id: subscriptionId } = custom ?? {};
   const isWhole = appId != null && ownerId != null && sku != null;
   return {
     subscriptionId: subscriptionId ?? null,
     slot: isWhole ? { appId, ownerType: 'user', ownerId, sku } : null,
-    productId,
   };
 }
 
@@ -125,6 +124,7 @@ function stateOf(attributes: z.output<typeof subscription>['data']['attributes']
     startedAt: startedAt ?? null,
     expiresAt: ends ?? null,
     quantity: item?.quantity ?? 1,
+    productId: attributes.product_id ?? null,
   };
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TellingEvent } from '../../../../src/domain/gateways/hear.ts';
 import { hear, lapse } from '../../../../src/domain/gateways/hear.ts';
 import { GATEWAY_STATUSES } from '../../../../src/domain/gateways/status.ts';
+import { idOfRef } from '../../../../src/domain/gateways/subscription.ts';
 import type { PaymentWord, StateWord } from '../../../../src/domain/gateways/transitions.ts';
 import { PAYMENT_WORDS, STATE_WORDS } from '../../../../src/domain/gateways/transitions.ts';
 import { formatInstant, instantFromMs } from '../../../../src/domain/instant.ts';
@@ -63,6 +64,14 @@ describe('a word about the whole', () => {
       expiresAt: at('2027-01-01T00:00:00Z'),
       quantity: 3,
     });
+  });
+
+  it('says what is sold, unless that was said here before', () => {
+    const event = said('paid', T1, { product: 'theirs' });
+    expect(after([event]).productId).toBe('product');
+    const unknown = { ...fresh(), id: idOfRef(event.gateway, '1') };
+    const hearing = hear(unknown, event, { holder: null, now: NOW });
+    expect(hearing).toMatchObject({ subscription: { productId: 'theirs' } });
   });
 });
 

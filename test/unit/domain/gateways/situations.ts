@@ -32,14 +32,19 @@ const event = (identity: string, report: StateReport | PaymentReport): TellingEv
   identity,
   name: identity,
   ref: '1',
-  claim: { subscriptionId: null, slot: null, productId: null },
+  claim: { subscriptionId: null, slot: null },
   report,
 });
 
 export const said = (
   word: StateWord,
   when: string,
-  { identity = `${word}-${when.replaceAll(/\W/g, '')}`, expires = '2026-12-01T00:00:00Z', seats = 1 } = {},
+  {
+    identity = `${word}-${when.replaceAll(/\W/g, '')}`,
+    expires = '2026-12-01T00:00:00Z',
+    seats = 1,
+    product = 'theirs',
+  } = {},
 ): TellingEvent =>
   event(identity, {
     kind: 'state',
@@ -48,6 +53,7 @@ export const said = (
     startedAt: at('2026-10-01T00:00:00Z'),
     expiresAt: at(expires),
     quantity: seats,
+    productId: product,
   });
 
 export const payment = (word: PaymentWord, when: string): TellingEvent =>
