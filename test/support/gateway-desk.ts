@@ -62,9 +62,8 @@ export interface GatewayDesk {
 }
 
 export async function gatewayDesk(env: Readonly<Record<string, string>> = {}): Promise<GatewayDesk> {
-  const [store, redis] = await Promise.all([billingStore(), privateRedis()]);
-  const { client: dynamo, tables } = store;
-  const table = await gatewayTable(dynamo, tables);
+  const [store, redis, table] = await Promise.all([billingStore(), privateRedis(), gatewayTable()]);
+  const { tables } = store;
   const chain = appleChain();
   const environment = {
     REDIS_URL: redis.url,

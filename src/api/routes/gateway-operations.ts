@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ReplayEventDependencies } from '../../app/gateways/replay-event.ts';
 import { replayEvent } from '../../app/gateways/replay-event.ts';
+import { whatItSays } from '../../app/gateways/what-it-says.ts';
 import { dateOf } from '../../domain/calendar-date.ts';
-import { MalformedEventError } from '../../errors.ts';
-import type { Gateway, GatewaySubscriptions, StoredGatewayEvent } from '../../ports/gateways.ts';
+import type { Gateway, GatewaySubscriptions } from '../../ports/gateways.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import { cursor, date } from '../fields.ts';
 import { Problem } from '../problems.ts';
@@ -73,19 +73,21 @@ export const gatewayOperationRoutes = (dependencies: GatewayOperationDependencie
     path: '/ops/gateway-events/{event_id}',
     tag,
     summary: 'One event: what it said and what it did',
-    role: 'operator',
+    role: 'viewer',
     params: ofEvent,
     answers: {
       200: z.strictObject({
         ...eventView.shape,
-        data: z.unknown().meta({ description: 'What it says; null where it cannot be read' }),
+        data: z
+          .unknown()
+          .meta({ description: 'What it says, without who the customer is; null where it cannot be read' }),
       }),
     },
     problems: ['not-found'],
     async handle({ params }) {
       const event = await dependencies.gatewayEvents.get(params.event_id);
       if (event === null) throw notThere();
-      return { status: 200, body: { ...viewOfEvent(event), data: saidBy(dependencies, event) } };
+      return { status: 200, body: { ...viewOfEvent(event), data: whatItSays(dependencies.gateways, event) } };
     },
   }),
   route({
@@ -108,12 +110,3 @@ export const gatewayOperationRoutes = (dependencies: GatewayOperationDependencie
 ];
 
 const notThere = (): Problem => new Problem('not-found', 'no event of that name has come');
-
-function saidBy({ gateways }: GatewayOperationDependencies, { gateway, body }: StoredGatewayEvent): unknown {
-  try {
-    return gateways.find(({ name }) => name === gateway)?.show(body) ?? null;
-  } catch (error) {
-    if (error instanceof MalformedEventError) return null;
-    throw error;
-  }
-}

@@ -34,9 +34,8 @@ const NOW = at('2026-11-16T08:00:00.000000001Z');
 const GATEWAY = 'lemonsqueezy' as GatewayName;
 
 beforeAll(async () => {
-  store = await billingStore();
+  [store, table] = await Promise.all([billingStore(), gatewayTable()]);
   const { client, tables } = store;
-  table = await gatewayTable(client, tables);
   const transactor = new Transactor({
     client,
     locksTable: tables.locks,

@@ -128,8 +128,17 @@ function stateOf(attributes: z.output<typeof subscription>['data']['attributes']
   };
 }
 
-/** Whoever has one of these links can change the subscription; the card is nobody's business here. */
-const HIDDEN = new Set(['urls', 'card_last_four', 'card_brand']);
+/** Whoever has one of these links or keys can use them; who the customer is, and with which card, is nobody's business. */
+const HIDDEN = new Set([
+  'urls',
+  'key',
+  'user_name',
+  'user_email',
+  'name',
+  'email',
+  'card_brand',
+  'card_last_four',
+]);
 
 export function showEvent(body: Uint8Array): object {
   const hide = (key: string, value: unknown): unknown => (HIDDEN.has(key) ? undefined : value);
