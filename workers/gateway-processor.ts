@@ -1,6 +1,7 @@
 import { gatewayEventJob } from '../queues/jobs.ts';
 import { applyEvent, giveUp } from '../src/app/gateways/apply-event.ts';
 import { addressOf } from '../src/domain/gateways/gateway-event.ts';
+import type { GatewayOutcome } from '../src/ports/gateways.ts';
 import type { WorkerContext } from './context.ts';
 import type { Processor } from './job.ts';
 import { dataOf } from './job.ts';
@@ -18,7 +19,9 @@ export function gatewayProcessor(context: GatewayContext): Processor {
     const { eventId } = dataOf(gatewayEventJob, taken.job);
     const { gateway, ref } = addressOf(eventId) ?? {};
     try {
-      return await turns.take(`${gateway}.${ref ?? eventId}`, () => applyEvent(gatewayEvents, eventId));
+      return shown(
+        await turns.take(`${gateway}.${ref ?? eventId}`, () => applyEvent(gatewayEvents, eventId)),
+      );
     } catch (error) {
       // A store that is away, and others who were faster, are not the event's fault, however long it takes.
       await putOff(context, taken, error, Number.POSITIVE_INFINITY);
@@ -28,3 +31,10 @@ export function gatewayProcessor(context: GatewayContext): Processor {
     }
   };
 }
+
+/** For Bull Board, which writes it as JSON. */
+const shown = (outcome: GatewayOutcome | null) => {
+  if (outcome === null) return { result: 'unknown-event' };
+  const { result, reason, subscriptionId, from, to } = outcome;
+  return { result, reason, subscriptionId, from, to };
+};

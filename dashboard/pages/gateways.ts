@@ -68,11 +68,11 @@ export const gatewaysPage = (view: GatewaysView): Html => html`
   </section>
   <section aria-labelledby="collisions">
     <h2 id="collisions">Collisions</h2>
+    ${view.collisions === null ? missing('The list of collisions') : collisionList(view.collisions.value)}
     <p class="hint">
       Paid at their gateway while another one of the same owner and SKU is active. Each is kept past due. End
       one of the two at its gateway, then replay the event that it waits with.
     </p>
-    ${view.collisions === null ? missing('The list of collisions') : collisionList(view.collisions.value)}
   </section>
   <section aria-labelledby="troubled">
     <h2 id="troubled">Events that wait for somebody</h2>
@@ -151,7 +151,7 @@ const subscriptionTable = (subscriptions: readonly GatewaySubscription[]): Html 
               <td class="tight" data-label="Until">${orDash(one.expiresAt)}</td>
               <td class="n" data-label="Seats">${one.quantity}</td>
               <td data-label="Owner">${ownerText(one)}</td>
-              <td data-label="Gateway">${gatewayText(one)}</td>
+              <td data-label="Gateway">${gatewayText(one.gateway, one.gatewayRef)}</td>
               <td data-label="Subscription">
                 <a class="id" href="${subscriptionUrl(one.id)}">${one.id}</a>
               </td>
@@ -162,10 +162,10 @@ const subscriptionTable = (subscriptions: readonly GatewaySubscription[]): Html 
   </div>`;
 
 const ownerText = ({ appId, ownerType, ownerId }: GatewaySubscription): Html =>
-  html`${ownerType} <span class="id">${ownerId}</span> of ${appId}`;
+  html`<span>${ownerType} <span class="id">${ownerId}</span> of ${appId}</span>`;
 
-const gatewayText = ({ gateway, gatewayRef }: GatewaySubscription): Html =>
-  html`${gateway}${gatewayRef === null ? null : html` <span class="id">${gatewayRef}</span>`}`;
+const gatewayText = (gateway: string, ref: string | null): Html =>
+  html`<span>${gateway}${ref === null ? null : html` <span class="id">${ref}</span>`}</span>`;
 
 const orDash = (instant: Instant | null): Renderable => (instant === null ? '–' : time(instant));
 
@@ -233,6 +233,7 @@ const eventTable = (events: readonly StoredGatewayEvent[]): Html =>
           <th scope="col">Received</th>
           <th scope="col">Gateway</th>
           <th scope="col">It did</th>
+          <th scope="col">Subscription</th>
         </tr>
       </thead>
       <tbody>
@@ -241,10 +242,9 @@ const eventTable = (events: readonly StoredGatewayEvent[]): Html =>
             html`<tr>
               <th scope="row"><a href="${eventUrl(event.eventId)}">${event.name}</a></th>
               <td class="tight" data-label="Received">${time(event.receivedAt)}</td>
-              <td data-label="Gateway">
-                ${event.gateway}${event.ref === null ? null : html` <span class="id">${event.ref}</span>`}
-              </td>
+              <td data-label="Gateway">${gatewayText(event.gateway, event.ref)}</td>
               <td data-label="It did">${did(event.outcome)}</td>
+              <td data-label="Subscription">${about(event)}</td>
             </tr>`,
         )}
       </tbody>
@@ -253,13 +253,19 @@ const eventTable = (events: readonly StoredGatewayEvent[]): Html =>
 
 function did(outcome: GatewayOutcome | null): Html {
   if (outcome === null) return html`<span class="pill warn">waits</span>`;
-  const { result, reason, from, to, subscriptionId } = outcome;
+  const { result, reason, from, to } = outcome;
   const moved =
     from === null || to === null ? null : from === to ? html` stays ${to}` : html` ${from} → ${to}`;
-  return html`<span class="pill ${RESULT_TONES[result]}">${result}</span>${moved}
-    <span class="sub">${reason}</span
-    >${subscriptionId === null ? null : html` <a class="id" href="${subscriptionUrl(subscriptionId)}">${subscriptionId}</a>`}`;
+  return html`<span
+    ><span class="pill ${RESULT_TONES[result]}">${result}</span>${moved}
+    <span class="sub">${reason}</span></span
+  >`;
 }
+
+const about = ({ outcome }: StoredGatewayEvent): Renderable =>
+  outcome === null || outcome.subscriptionId === null
+    ? '–'
+    : html`<a class="id" href="${subscriptionUrl(outcome.subscriptionId)}">${outcome.subscriptionId}</a>`;
 
 const dayPager = ({ day, today }: GatewaysView): Html =>
   html`<nav class="pager" aria-label="Days">
@@ -293,7 +299,7 @@ export const gatewaySubscriptionPage = ({ subscription: one, events }: Subscript
       <dt>Until</dt>
       <dd>${orDash(one.expiresAt)}</dd>
       <dt>Gateway</dt>
-      <dd>${gatewayText(one)}</dd>
+      <dd>${gatewayText(one.gateway, one.gatewayRef)}</dd>
       <dt>Version</dt>
       <dd>${one.lockVersion}</dd>
     </dl>
@@ -322,6 +328,8 @@ export const gatewayEventPage = ({ event, said, mayAct }: EventView): Html => ht
     <dl class="facts">
       <dt>Result</dt>
       <dd>${did(event.outcome)}</dd>
+      <dt>Subscription</dt>
+      <dd>${about(event)}</dd>
       <dt>Received</dt>
       <dd>${time(event.receivedAt)}</dd>
       <dt>Applied</dt>
@@ -340,6 +348,6 @@ export const gatewayEventPage = ({ event, said, mayAct }: EventView): Html => ht
 `;
 
 const replayForm = ({ eventId }: StoredGatewayEvent): Html =>
-  html`<form method="post" action="/gateways/replay">
+  html`<form class="pager" method="post" action="/gateways/replay">
     <input type="hidden" name="id" value="${eventId}" /><button>Replay…</button>
   </form>`;

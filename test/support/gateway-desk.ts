@@ -57,6 +57,8 @@ export interface GatewayDesk {
   /** Posts it, and waits for what it did. */
   happens(post: Post): Promise<GatewayOutcome>;
   outcome(eventId: string): Promise<GatewayOutcome>;
+  /** Why jobs have failed. */
+  failedJobs(): Promise<string[]>;
   subscription(gateway: string, ref: string): Promise<GatewaySubscription>;
   close(): Promise<void>;
 }
@@ -132,6 +134,11 @@ export async function gatewayDesk(env: Readonly<Record<string, string>> = {}): P
     },
     outcome: (eventId) =>
       eventually(`${eventId} is applied`, async () => (await stores.gatewayEvents.get(eventId))?.outcome),
+    async failedJobs() {
+      const queue = queues.get('gateway-events');
+      const jobs = await queue.getJobs(['failed', 'delayed']);
+      return jobs.map(({ failedReason }) => failedReason);
+    },
     async subscription(gateway, ref) {
       const id = await stores.gatewaySubscriptions.byRef(gateway as GatewaySubscription['gateway'], ref);
       const found = id === null ? null : await stores.gatewaySubscriptions.get(id);

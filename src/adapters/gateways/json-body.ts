@@ -19,3 +19,7 @@ export function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
   const fields = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
   throw new MalformedEventError(fields);
 }
+
+/** Absent and null are the same: nothing is said of it. */
+export const optional = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? null);

@@ -4,7 +4,6 @@ import { entitledTo, subscriptionOf, subscriptionsOf } from '../../app/gateways/
 import type { StartDependencies } from '../../app/gateways/start-subscription.ts';
 import { startSubscription } from '../../app/gateways/start-subscription.ts';
 import type {
-  GatewayName,
   GatewaySubscription,
   GatewaySubscriptionId,
   Owner,
@@ -84,7 +83,7 @@ export const gatewayRoutes = (dependencies: GatewayRouteDependencies): Route[] =
     problems: ['already-subscribed'],
     async handle({ params, body }) {
       const { sku, product_id: productId, gateway, quantity } = body;
-      const wish = { ...ownerIn(params), sku, productId, gateway: gateway as GatewayName, quantity };
+      const wish = { ...ownerIn(params), sku, productId, gateway, quantity };
       const start = await startSubscription(dependencies, wish);
       if (start.result === 'taken') {
         const { id, status } = start.subscription;

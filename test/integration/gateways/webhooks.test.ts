@@ -28,7 +28,11 @@ beforeAll(async () => {
   desk = await gatewayDesk();
   await desk.worker();
 });
-afterAll(() => desk.close());
+afterAll(async () => {
+  // Whatever came was applied without a job that failed.
+  expect(await desk.failedJobs()).toEqual([]);
+  await desk.close();
+});
 
 const WHEN = '2026-11-01T10:00:00.000000Z';
 const owner = () => ({ app_id: 'app', user_id: `user-${randomUUID()}`, sku: 'pro' });

@@ -114,8 +114,8 @@ describe('a notification of Apple', () => {
   });
 
   it('carries along what the purchase was given, or nothing', () => {
-    const { token: _, ...without } = OPTIONS;
-    expect(readEvent(bytes(appleBody(CHAIN, 'DID_RENEW', without))).claim).toEqual({
+    const { ref, at: when } = OPTIONS;
+    expect(readEvent(bytes(appleBody(CHAIN, 'DID_RENEW', { ref, at: when }))).claim).toEqual({
       subscriptionId: null,
       slot: null,
     });

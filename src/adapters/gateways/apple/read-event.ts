@@ -4,7 +4,7 @@ import { canBePart } from '../../../domain/gateways/gateway-event.ts';
 import type { GatewayName } from '../../../domain/gateways/subscription.ts';
 import type { Instant } from '../../../domain/instant.ts';
 import { instantFromMs } from '../../../domain/instant.ts';
-import { parsed } from '../json-body.ts';
+import { optional, parsed } from '../json-body.ts';
 import type { Meaning } from './events.ts';
 import { EVENTS, FREE_OFFER, IN_GRACE } from './events.ts';
 import { contentOf, signedTextsIn } from './signed-payload.ts';
@@ -20,7 +20,7 @@ const time = z.int().min(0).max(LAST_MS).transform(instantFromMs);
 
 const notification = z.object({
   notificationType: part,
-  subtype: part.nullish(),
+  subtype: optional(part),
   notificationUUID: part,
   signedDate: time,
 });
@@ -29,16 +29,16 @@ const transaction = z.object({
   originalTransactionId: part,
   productId: text,
   bundleId: text,
-  appAccountToken: text.nullish(),
-  originalPurchaseDate: time.nullish(),
-  expiresDate: time.nullish(),
-  revocationDate: time.nullish(),
-  quantity: z.int().min(1).nullish(),
-  offerDiscountType: z.string().nullish(),
+  appAccountToken: optional(text),
+  originalPurchaseDate: optional(time),
+  expiresDate: optional(time),
+  revocationDate: optional(time),
+  quantity: optional(z.int().min(1)),
+  offerDiscountType: optional(z.string()),
 });
 type Transaction = z.output<typeof transaction>;
 
-const renewal = z.object({ gracePeriodExpiresDate: time.nullish() });
+const renewal = z.object({ gracePeriodExpiresDate: optional(time) });
 
 /** Which subscription it is about, of events that say nothing else. */
 const anyTransaction = z.object({ originalTransactionId: part });
@@ -49,7 +49,7 @@ export function readEvent(body: Uint8Array): GatewayEvent {
     notification,
     contentOf(texts.notification),
   );
-  const name = subtype == null ? notificationType : `${notificationType}/${subtype}`;
+  const name = subtype === null ? notificationType : `${notificationType}/${subtype}`;
   const meaning = meaningOf(name) ?? meaningOf(notificationType);
   const about = texts.transaction === null ? null : contentOf(texts.transaction);
   const common = { gateway: NAME, name, identity: notificationUUID };
@@ -68,7 +68,7 @@ export function readEvent(body: Uint8Array): GatewayEvent {
       kind: 'state',
       word: wordOf(meaning, bought),
       at: signedDate,
-      startedAt: bought.originalPurchaseDate ?? null,
+      startedAt: bought.originalPurchaseDate,
       expiresAt: endOf(name, meaning, bought, grace?.gracePeriodExpiresDate ?? null),
       quantity: bought.quantity ?? 1,
       productId: bought.productId,
@@ -94,8 +94,8 @@ function endOf(
   { expiresDate, revocationDate }: Transaction,
   graceEnds: Instant | null,
 ): Instant | null {
-  if (meaning === 'ended') return revocationDate ?? expiresDate ?? null;
-  return (name === IN_GRACE ? graceEnds : null) ?? expiresDate ?? null;
+  if (meaning === 'ended') return revocationDate ?? expiresDate;
+  return (name === IN_GRACE ? graceEnds : null) ?? expiresDate;
 }
 
 /**
@@ -103,7 +103,7 @@ function endOf(
  * started for it, or, where none was, of the customer.
  */
 function claimOf({ appAccountToken: token, bundleId, productId }: Transaction): Claim {
-  if (token == null) return NO_CLAIM;
+  if (token === null) return NO_CLAIM;
   return {
     subscriptionId: token,
     slot: { appId: bundleId, ownerType: 'user', ownerId: token, sku: productId },

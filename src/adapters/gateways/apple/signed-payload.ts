@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { MalformedEventError } from '../../../errors.ts';
-import { jsonOf, parsed } from '../json-body.ts';
+import { jsonOf, optional, parsed } from '../json-body.ts';
 
 const envelope = z.object({ signedPayload: z.string() });
 const inside = z.object({
-  data: z
-    .object({ signedTransactionInfo: z.string().nullish(), signedRenewalInfo: z.string().nullish() })
-    .nullish(),
+  data: optional(
+    z.object({ signedTransactionInfo: optional(z.string()), signedRenewalInfo: optional(z.string()) }),
+  ),
 });
 
 /** The signed texts of a notification: the whole, and the two that it carries. */

@@ -4,7 +4,7 @@ import type { Claim, GatewayEvent, Report } from '../../../domain/gateways/gatew
 import { canBePart } from '../../../domain/gateways/gateway-event.ts';
 import type { GatewayName } from '../../../domain/gateways/subscription.ts';
 import { instant } from '../../codecs.ts';
-import { jsonOf, parsed } from '../json-body.ts';
+import { jsonOf, optional, parsed } from '../json-body.ts';
 import type { Meaning } from './events.ts';
 import { ENDS, EVENTS, STATUSES, WORDS } from './events.ts';
 
@@ -13,7 +13,7 @@ export const NAME = 'lemonsqueezy' as GatewayName;
 const part = z.string().refine(canBePart, 'letters, digits, dashes and underscores');
 /** Whoever builds a checkout may write ids as numbers. */
 const text = z.union([z.string(), z.number()]).transform(String).pipe(z.string().min(1).max(256));
-const date = instant.nullish();
+const date = optional(instant);
 
 /** Its digest must fit beside it. */
 const eventName = part.max(60);
@@ -21,14 +21,14 @@ const eventName = part.max(60);
 const envelope = z.object({
   meta: z.object({
     event_name: eventName,
-    custom_data: z
-      .object({
-        app_id: text.nullish(),
-        user_id: text.nullish(),
-        sku: text.nullish(),
-        subscription_id: text.nullish(),
-      })
-      .nullish(),
+    custom_data: optional(
+      z.object({
+        app_id: optional(text),
+        user_id: optional(text),
+        sku: optional(text),
+        subscription_id: optional(text),
+      }),
+    ),
   }),
 });
 
@@ -39,13 +39,13 @@ const subscription = z.object({
     id: text.pipe(part),
     attributes: z.object({
       status: z.enum(STATUSES),
-      product_id: text.nullish(),
+      product_id: optional(text),
       created_at: date,
       updated_at: instant,
       trial_ends_at: date,
       renews_at: date,
       ends_at: date,
-      first_subscription_item: z.object({ quantity: z.int().min(1).nullish() }).nullish(),
+      first_subscription_item: optional(z.object({ quantity: optional(z.int().min(1)) })),
     }),
   }),
 });
@@ -106,25 +106,23 @@ function refIn(json: unknown): string | null {
 }
 
 function claimOf({ custom_data: custom }: Envelope['meta']): Claim {
-  const { app_id: appId, user_id: ownerId, sku, subscription_id: subscriptionId } = custom ?? {};
-  const isWhole = appId != null && ownerId != null && sku != null;
-  return {
-    subscriptionId: subscriptionId ?? null,
-    slot: isWhole ? { appId, ownerType: 'user', ownerId, sku } : null,
-  };
+  if (custom === null) return { subscriptionId: null, slot: null };
+  const { app_id: appId, user_id: ownerId, sku, subscription_id: subscriptionId } = custom;
+  const isWhole = appId !== null && ownerId !== null && sku !== null;
+  return { subscriptionId, slot: isWhole ? { appId, ownerType: 'user', ownerId, sku } : null };
 }
 
 function stateOf(attributes: z.output<typeof subscription>['data']['attributes']): Report {
   const { status, created_at: startedAt, updated_at: at, first_subscription_item: item } = attributes;
-  const ends = ENDS[status].map((field) => attributes[field]).find((end) => end != null);
+  const ends = ENDS[status].map((field) => attributes[field]).find((end) => end !== null);
   return {
     kind: 'state',
     word: WORDS[status],
     at,
-    startedAt: startedAt ?? null,
+    startedAt,
     expiresAt: ends ?? null,
     quantity: item?.quantity ?? 1,
-    productId: attributes.product_id ?? null,
+    productId: attributes.product_id,
   };
 }
 
@@ -141,7 +139,13 @@ const HIDDEN = new Set([
 ]);
 
 export function showEvent(body: Uint8Array): object {
-  const hide = (key: string, value: unknown): unknown => (HIDDEN.has(key) ? undefined : value);
-  const shown = JSON.parse(JSON.stringify(jsonOf(body), hide) ?? 'null') as unknown;
+  const shown = withoutHidden(jsonOf(body));
   return typeof shown === 'object' && shown !== null ? shown : { body: shown };
+}
+
+function withoutHidden(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutHidden);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([key]) => !HIDDEN.has(key));
+  return Object.fromEntries(kept.map(([key, each]) => [key, withoutHidden(each)]));
 }
