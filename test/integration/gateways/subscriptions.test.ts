@@ -438,7 +438,7 @@ describe('Redis', () => {
     });
   });
 
-  it('may be away: the webhook is answered, and applied when it is back', async () => {
+  it('may be away: the webhook is answered, and the event is kept', async () => {
     const here = await gatewayDesk();
     await here.redis.kill();
     const post = lemonSqueezy('subscription_created', { ref: newRef(), at: minute(0), custom: owner() });
