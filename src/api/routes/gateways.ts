@@ -71,7 +71,7 @@ export const gatewayRoutes = (dependencies: GatewayRouteDependencies): Route[] =
     params: ofOwner,
     body: z.strictObject({
       sku: name,
-      product_id: name,
+      product_id: name.optional().meta({ description: 'The SKU where none is named' }),
       gateway: z.enum(dependencies.gateways.map((gateway) => gateway.name)),
       quantity: z
         .int('a number of seats')
@@ -82,7 +82,7 @@ export const gatewayRoutes = (dependencies: GatewayRouteDependencies): Route[] =
     answers: { 200: subscriptionView, 201: subscriptionView },
     problems: ['already-subscribed'],
     async handle({ params, body }) {
-      const { sku, product_id: productId, gateway, quantity } = body;
+      const { sku, product_id: productId = sku, gateway, quantity } = body;
       const wish = { ...ownerIn(params), sku, productId, gateway, quantity };
       const start = await startSubscription(dependencies, wish);
       if (start.result === 'taken') {
