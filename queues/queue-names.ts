@@ -12,6 +12,7 @@ export const QUEUE_GROUPS = {
   ],
   floats: ['float-pages', 'float-collections'],
   events: ['membership-events', 'ach-events'],
+  gateways: ['gateway-events'],
   upkeep: ['notifications', 'janitor'],
 } as const;
 

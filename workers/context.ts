@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { QueueSet } from '../queues/queue-set.ts';
 import type { CollectAnyDependencies } from '../src/app/any-product.ts';
+import type { ApplyEventDependencies } from '../src/app/gateways/apply-event.ts';
 import type { NotifyDependencies } from '../src/app/notify/notify-record.ts';
 import type { ReconcileDependencies } from '../src/app/reconcile-runs.ts';
 import type { RunDependencies } from '../src/app/run-collections.ts';
@@ -18,6 +19,7 @@ export interface WorkerContext {
   readonly runs: RunDependencies;
   readonly reconcile: ReconcileDependencies;
   readonly notify: NotifyDependencies;
+  readonly gatewayEvents: ApplyEventDependencies;
   readonly requests: RequestStore;
   readonly inbox: Inbox;
   readonly users: UserService;

@@ -16,6 +16,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { FLOATS_BY_STATUS, FLOATS_BY_USER } from './floats.ts';
+import { SUBSCRIPTIONS_BY_OWNER } from './gateway-subscriptions.ts';
 import { DUE_LIST_INDEX, TRIGGER_INDEX } from './pipeline-items.ts';
 import { DUE_INDEX, ID_INDEX, STATUS_INDEX } from './subscriptions.ts';
 
@@ -27,6 +28,7 @@ export interface TableNames {
   readonly floats: string;
   readonly collectionHistory: string;
   readonly bypass: string;
+  readonly gateways: string;
 }
 
 interface IndexDefinition {
@@ -84,6 +86,15 @@ export const tableDefinitions = (names: TableNames): readonly TableDefinition[] 
   },
   { name: names.collectionHistory, key: ['loan_id', 'run_time'], sortsByNumber: true, indexes: [] },
   { name: names.bypass, key: ['user_id'], indexes: [] },
+  {
+    name: names.gateways,
+    key: ['id'],
+    indexes: [
+      { name: SUBSCRIPTIONS_BY_OWNER, key: ['owner_id', 'sku'] },
+      { name: DUE_LIST_INDEX, key: ['dueList', 'dueAt'] },
+    ],
+    stream: true,
+  },
 ];
 
 /** One finding about a table: what was done, what is there, or what is wrong and how to mend it. */

@@ -29,6 +29,7 @@ beforeEach(() => {
     floats: `tables-floats-${suffix}`,
     collectionHistory: `tables-collection-history-${suffix}`,
     bypass: `tables-bypass-${suffix}`,
+    gateways: `tables-gateways-${suffix}`,
   };
   made.push(...(Object.values(names) as string[]));
 });
@@ -96,6 +97,17 @@ describe('tables', () => {
       'status+due_date',
       'user_id+created_at',
     ]);
+  });
+
+  it('of gateways are found by id, by owner and SKU, and by what is to be done, and tell of their changes', async () => {
+    await ensureAll();
+    const { KeySchema, GlobalSecondaryIndexes, StreamSpecification } = await describeTable(names.gateways);
+    expect(keyOf(KeySchema)).toBe('id');
+    expect(GlobalSecondaryIndexes!.map((index) => keyOf(index.KeySchema)).sort()).toEqual([
+      'dueList+dueAt',
+      'owner_id+sku',
+    ]);
+    expect(StreamSpecification?.StreamEnabled).toBe(true);
   });
 
   it('are made once however often, also by two at the same time', async () => {
