@@ -42,7 +42,7 @@ async function take(eventId: string, { starts = 0, tries = 0 } = {}): Promise<Jo
     async () => (await desk.queues.get('gateway-events').getJob(eventId))?.id,
   );
   await desk.redis.client.hset(`${KEY_PREFIX}:gateway-events:${id}`, { ats: starts, atm: tries });
-  const job = (await worker.getNextJob('token', { block: false }));
+  const job = await worker.getNextJob('token', { block: false });
   expect(job.id).toBe(eventId);
   return job;
 }
