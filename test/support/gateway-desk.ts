@@ -41,7 +41,9 @@ export interface GatewayDesk {
   readonly environment: Readonly<Record<string, string>>;
   readonly client: ApiClient;
   /** What was logged with an alarm. */
-  readonly alarms: object[];
+  readonly alarms: readonly Readonly<Record<string, unknown>>[];
+  /** Waits for one: it is logged after what it is about was written. */
+  alarm(fields: Readonly<Record<string, unknown>>): Promise<unknown>;
   /** For what is called without a process. */
   now: Instant;
   dependencies(): {
@@ -81,9 +83,9 @@ export async function gatewayDesk(env: Readonly<Record<string, string>> = {}): P
     ...gatewayEnvironment(chain),
     ...env,
   };
-  const alarms: object[] = [];
+  const alarms: Record<string, unknown>[] = [];
   const note = (fields: object): void => {
-    if ('alarm' in fields) alarms.push(fields);
+    if ('alarm' in fields) alarms.push({ ...fields });
   };
   const log: Log = {
     debug: () => undefined,
@@ -118,6 +120,10 @@ export async function gatewayDesk(env: Readonly<Record<string, string>> = {}): P
       ids: randomUUID,
       enqueueGatewayEvent: (event) => queues.ensureGatewayEvent(event),
     }),
+    alarm: (fields) =>
+      eventually(`an alarm of ${JSON.stringify(fields)}`, () =>
+        alarms.find((each) => Object.entries(fields).every(([name, value]) => each[name] === value)),
+      ),
     async worker() {
       const worker = await startWorkers(environment, { log, metrics: createMetrics() });
       workers.push(worker);
