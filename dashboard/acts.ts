@@ -4,6 +4,7 @@ import express from 'express';
 import { z } from 'zod';
 import { Refusal } from '../src/app/desk/refusal.ts';
 import { updateRecord } from '../src/app/desk/update-record.ts';
+import { replayEvent } from '../src/app/gateways/replay-event.ts';
 import { dropQuarantined, replayQuarantined } from '../src/app/quarantine.ts';
 import type { Replay } from '../src/app/quarantine.ts';
 import { readAgain } from '../src/app/read-again.ts';
@@ -37,6 +38,7 @@ export function actRoutes(context: ConsoleContext): Router {
     '/freezes/lift': lift(context),
     '/quarantine/replay': replay(context),
     '/quarantine/drop': drop(context),
+    '/gateways/replay': replayGatewayEvent(context),
     '/users/:userId/pay': pay(context),
     '/users/:userId/waive': waive(context),
   };
@@ -263,6 +265,35 @@ const drop =
     if (result === 'unknown')
       throw notThere('Nothing of that name is in quarantine any more.', '/quarantine');
     goTo(response, '/quarantine', 'dropped');
+  };
+
+/** Longer than other ids. */
+const gatewayReplayForm = z.object({ id: z.string().min(1).max(400), confirmed });
+
+const replayGatewayEvent =
+  (context: ConsoleContext): Act =>
+  async (request, response) => {
+    const { id, confirmed: isConfirmed } = formOf(request, gatewayReplayForm, '/gateways');
+    const back = `/gateways/events/${encodeURIComponent(id)}`;
+    if (isConfirmed === undefined)
+      return confirm(context, response, {
+        title: 'Replay this event?',
+        action: '/gateways/replay',
+        text: html`<p>
+            It is applied as if it had just come, and keeps its place in the order: it undoes nothing that
+            came after it. Do so after what stood against it is gone.
+          </p>
+          <p class="id">${id}</p>`,
+        fields: { id },
+        button: 'Replay',
+        back,
+      });
+    const { stores, queues, clock, log } = context;
+    const enqueueGatewayEvent = queues.ensureGatewayEvent.bind(queues);
+    const replayed = await replayEvent({ ...stores, clock, log, enqueueGatewayEvent }, id);
+    trail(context, response, 'replay-gateway-event', { eventId: id, result: replayed.result });
+    if (replayed.result === 'unknown') throw notThere('There is no such event.', '/gateways');
+    goTo(response, back, replayed.handedOver ? 'event-replayed' : 'event-replayed-late');
   };
 
 const payForm = z.object({

@@ -7,6 +7,7 @@ import type { OwnedUsers } from '../src/domain/ownership.ts';
 import type { Tiers } from '../src/domain/tiers.ts';
 import type { Caller } from '../src/ports/caller.ts';
 import type { Clock } from '../src/ports/clock.ts';
+import type { Gateway } from '../src/ports/gateways.ts';
 import type { Log } from '../src/ports/log.ts';
 import type { Stores } from '../src/wiring/stores.ts';
 import type { Forecasts } from './forecasts.ts';
@@ -22,7 +23,8 @@ import type { Session } from './session.ts';
 /** What the console's pages are made of. */
 export interface ConsoleContext {
   readonly stores: Stores;
-  readonly queues: Pick<QueueSet, 'addRequest' | 'ensureEvent'>;
+  readonly queues: Pick<QueueSet, 'addRequest' | 'ensureEvent' | 'ensureGatewayEvent'>;
+  readonly gateways: readonly Gateway[];
   readonly overview: OverviewDesk;
   readonly forecasts: Forecasts;
   readonly live: LiveHub;

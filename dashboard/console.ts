@@ -15,6 +15,7 @@ import { actRoutes } from './acts.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { mayAct, queryText, sessionOf, show } from './console-context.ts';
 import { markOf, outageBanner } from './frame.ts';
+import { gatewayPages } from './gateways.ts';
 import type { Html } from './html.ts';
 import type { Fragments } from './live.ts';
 import { MOST_TOPICS } from './live.ts';
@@ -91,6 +92,8 @@ export function consoleRoutes(context: ConsoleContext): Router {
 
   router.get('/users', (request, response) => search(context, request, response));
   router.get('/users/:userId', (request, response) => member(context, request, response));
+
+  router.use(gatewayPages(context));
 
   router.get('/live', (request, response) => listen(context, request, response));
 

@@ -18,6 +18,7 @@ const SECTIONS = [
   ['/users', 'Members'],
   ['/freezes', 'Freezes'],
   ['/quarantine', 'Quarantine'],
+  ['/gateways', 'Gateways'],
   ['/queues', 'Queues'],
 ] as const;
 

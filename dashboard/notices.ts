@@ -13,6 +13,11 @@ const NOTICES = {
     'The event is back in the inbox. Redis does not answer: the workers get it when it is back.',
   ],
   dropped: ['good', 'The event was dropped. It is never applied, also when it is delivered again.'],
+  'event-replayed': ['good', 'The event is applied again. Look at it in a moment.'],
+  'event-replayed-late': [
+    'warn',
+    'The event waits to be applied again. Redis does not answer: the workers get it when it is back.',
+  ],
   waived: ['good', 'The period was waived.'],
   forecast: ['good', 'The forecast was asked for. It is shown below when it is made.'],
 } as const satisfies Record<string, readonly ['good' | 'warn', string]>;

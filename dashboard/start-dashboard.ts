@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { KEY_PREFIX, connectRedis } from '../queues/connection.ts';
 import { QueueSet } from '../queues/queue-set.ts';
 import { clockFrom } from '../src/adapters/clock/clock-from.ts';
+import { GATEWAYS } from '../src/adapters/gateways/all.ts';
 import { RedisForecastShelf } from '../src/adapters/redis/forecast-shelf.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
 import { ForecastDesk } from '../src/app/forecast-desk.ts';
@@ -103,6 +104,7 @@ export async function startDashboard(
   const context: ConsoleContext = {
     stores,
     queues,
+    gateways: GATEWAYS,
     overview: new OverviewDesk({ stores, queues, metricsTexts: texts, clock, timer, patience }),
     forecasts: new Forecasts({ desk, shelf, clock, log, patience }),
     live,

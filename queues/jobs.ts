@@ -55,6 +55,10 @@ export const eventJob = z.object({
 });
 export type EventJob = z.output<typeof eventJob>;
 
+/** One event of a payment gateway. What it says is stored under this id. */
+export const gatewayEventJob = z.object({ eventId: z.string().min(1) });
+export type GatewayEventJob = z.output<typeof gatewayEventJob>;
+
 export const QUEUE_OF_STREAM: Record<EventStream, QueueName> = {
   users: 'membership-events',
   payments: 'ach-events',
@@ -113,6 +117,9 @@ export const collectionJobId = (job: Pick<CollectionJob, 'runId' | 'pass' | 'sub
 
 export const eventJobId = ({ stream, shardId, sequence }: EventPosition): string =>
   withoutColon(`${stream}.${shardId}.${sequence}`);
+
+/** An event's id holds no colon. */
+export const gatewayEventJobId = ({ eventId }: GatewayEventJob): string => eventId;
 
 export const requestJobId = (requestId: string, generation: number): string =>
   withoutColon(`${requestId}.${generation}`);

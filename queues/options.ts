@@ -36,6 +36,7 @@ export const JOB_OPTIONS: Record<QueueName, DefaultJobOptions> = {
   'recurring-reminders': KEPT_WHEN_FAILED,
   'membership-events': KEPT_WHEN_FAILED,
   'ach-events': KEPT_WHEN_FAILED,
+  'gateway-events': KEPT_WHEN_FAILED,
   notifications: KEPT_WHEN_FAILED,
   // The next round comes by itself in a minute.
   janitor: { attempts: 1, removeOnComplete: { count: 100 }, removeOnFail: { count: 100 } },

@@ -13,6 +13,7 @@ export const QUEUE_GROUPS = {
   floats: ['float-pages', 'float-collections'],
   recurring: ['recurring-pages', 'recurring-payments', 'recurring-reminders'],
   events: ['membership-events', 'ach-events'],
+  gateways: ['gateway-events'],
   upkeep: ['notifications', 'janitor'],
 } as const;
 

@@ -2,12 +2,13 @@ import type { Job } from 'bullmq';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { COLLECTING_PROCESSES, processOf } from '../src/domain/runs.ts';
+import type { StoredGatewayEvent } from '../src/ports/gateways.ts';
 import type { InboxEvent } from '../src/ports/inbox.ts';
 import { EVENT_STREAMS } from '../src/ports/inbox.ts';
 import type { CollectionRequest } from '../src/ports/requests.ts';
 import type { RecordRef, Run } from '../src/ports/runs.ts';
 import { KEY_PREFIX } from './connection.ts';
-import type { CollectionJob, EventJob, PageJob, RequestJob } from './jobs.ts';
+import type { CollectionJob, EventJob, GatewayEventJob, PageJob, RequestJob } from './jobs.ts';
 import {
   PAGES_OF_RUN,
   QUEUE_OF_REQUEST,
@@ -15,6 +16,7 @@ import {
   QUEUE_OF_STREAM,
   collectionJobId,
   eventJobId,
+  gatewayEventJobId,
   pageJobId,
   requestJobId,
 } from './jobs.ts';
@@ -113,6 +115,16 @@ export class QueueSet {
     if (found !== undefined) await makeWay(found);
     const { name, data, opts } = jobOfEvent(event);
     await queue.add(name, data, opts);
+  }
+
+  /** Sees to it that the event's job runs soon, also when it ran before: the event was replayed, or came again. */
+  async ensureGatewayEvent({ eventId, name }: StoredGatewayEvent): Promise<void> {
+    const queue = this.get('gateway-events');
+    const data: GatewayEventJob = { eventId };
+    const jobId = gatewayEventJobId(data);
+    const found = await queue.getJob(jobId);
+    if (found !== undefined) await makeWay(found);
+    await queue.add(name, data, { jobId });
   }
 
   /** Whether anything in the queue is still to be done. */

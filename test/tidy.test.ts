@@ -213,6 +213,7 @@ it('the queues have the names that people see', () => {
       'manual-repayments',
       'membership-events',
       'ach-events',
+      'gateway-events',
       'notifications',
       'janitor',
     ].sort(),

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { QueueSet } from '../queues/queue-set.ts';
 import type { CollectAnyDependencies } from '../src/app/any-product.ts';
+import type { ApplyEventDependencies } from '../src/app/gateways/apply-event.ts';
 import type { NotifyDependencies } from '../src/app/notify/notify-record.ts';
 import type { RemindDependencies } from '../src/app/recurring/remind-recurring.ts';
 import type { ReconcileDependencies } from '../src/app/reconcile-runs.ts';
@@ -20,6 +21,7 @@ export interface WorkerContext {
   readonly reconcile: ReconcileDependencies;
   readonly notify: NotifyDependencies;
   readonly remind: RemindDependencies;
+  readonly gatewayEvents: ApplyEventDependencies;
   readonly requests: RequestStore;
   readonly inbox: Inbox;
   readonly users: UserService;

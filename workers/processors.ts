@@ -6,6 +6,7 @@ import { applyPaymentEvent } from '../src/app/apply-payment-event.ts';
 import type { WorkerContext } from './context.ts';
 import type { ApplyEvent } from './event-processor.ts';
 import { eventProcessor } from './event-processor.ts';
+import { gatewayProcessor } from './gateway-processor.ts';
 import { janitorProcessor } from './janitor-processor.ts';
 import { notificationProcessor } from './notification-processor.ts';
 import { pageProcessor } from './page-processor.ts';
@@ -18,6 +19,9 @@ import { UserTurns } from './user-turns.ts';
 const PAGES_AT_ONCE = 4;
 /** Nobody waits for a notice: enough to be through in an hour, too few to press on the services. */
 const NOTICES_AT_ONCE = 10;
+
+/** A gateway sends a few at a time; those of one subscription take turns anyway. */
+const GATEWAY_EVENTS_AT_ONCE = 20;
 
 /** Which processor serves which queue, and how many jobs at once. */
 export function registryOf(
@@ -57,6 +61,11 @@ export function registryOf(
       queue: 'notifications',
       processor: notificationProcessor(context),
       concurrency: NOTICES_AT_ONCE,
+    })
+    .add({
+      queue: 'gateway-events',
+      processor: gatewayProcessor(context),
+      concurrency: GATEWAY_EVENTS_AT_ONCE,
     })
     .add({ queue: 'janitor', processor: janitorProcessor(context), concurrency: 1 });
 }

@@ -4,6 +4,7 @@ import { upsertSchedules } from '../queues/schedules.ts';
 import { clockFrom } from '../src/adapters/clock/clock-from.ts';
 import { openMetricsServer } from '../src/adapters/metrics/metrics-server.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
+import { sweepGateways } from '../src/app/gateways/sweep-gateways.ts';
 import { reconcileRuns } from '../src/app/reconcile-runs.ts';
 import { sweepInbox } from '../src/app/sweep-inbox.ts';
 import { sweepRequests } from '../src/app/sweep-requests.ts';
@@ -66,6 +67,13 @@ export async function startScheduler(
         clock,
         log,
         enqueue: (request) => queues.addRequest(request),
+      }),
+    gateways: () =>
+      sweepGateways({
+        ...stores,
+        clock,
+        log,
+        enqueueGatewayEvent: (event) => queues.ensureGatewayEvent(event),
       }),
   };
   /** One chore that fails does not keep the others from being done. */

@@ -2,6 +2,7 @@ import { KEY_PREFIX, connectRedis } from '../queues/connection.ts';
 import { QueueSet } from '../queues/queue-set.ts';
 import { QUEUE_NAMES } from '../queues/queue-names.ts';
 import { clockFrom } from '../src/adapters/clock/clock-from.ts';
+import { GATEWAYS } from '../src/adapters/gateways/all.ts';
 import { openMetricsServer } from '../src/adapters/metrics/metrics-server.ts';
 import { RedisForecastShelf } from '../src/adapters/redis/forecast-shelf.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
@@ -92,6 +93,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
     reconcile: { runs: stores.runs, clock, goOn: (run) => queues.ensurePage(run) },
     notify: { ...stores, ...services, clock },
     remind: { ...collect, notifications: services.notifications },
+    gatewayEvents: { ...stores, gateways: GATEWAYS, clock, log, metrics },
     requests: stores.requests,
     inbox: stores.inbox,
     users: services.users,

@@ -14,9 +14,11 @@ import type { Probe } from './probes.ts';
 import { probesOf } from './probes.ts';
 import { Problem, problemOf } from './problems.ts';
 import type { Answer, Route } from './route.ts';
+import type { Webhook } from './webhook.ts';
 
 export interface ApiOptions {
   readonly routes: readonly Route[];
+  readonly webhooks: readonly Webhook[];
   readonly tokens: readonly ApiToken[];
   readonly health: Health;
   /** Asked after the caller is known and before anything is read. */
@@ -30,12 +32,16 @@ export interface ApiOptions {
 /** More than a batch of a thousand ids needs. */
 const BODY_LIMIT = '256kb';
 
+/** A signature is over these bytes: nothing is unpacked, decoded or parsed. */
+const AS_IT_CAME = express.raw({ limit: BODY_LIMIT, type: () => true, inflate: false });
+
 /** TLS ends before us; a page that sent its reader to https would not load behind another name. */
 const OVER_HTTP = { contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } };
 
 /** The HTTP side of the house: who calls, may they, is it readable; then the route, then the answer or a problem. */
 export function createApi({
   routes,
+  webhooks,
   tokens,
   health,
   rateLimit,
@@ -49,14 +55,16 @@ export function createApi({
   app.set('query parser', 'simple');
   const probes = probesOf(health, metrics);
   const offer = (probe: Probe): void => void app.get(probe.path, answerProbe(probe));
-  app.use(named, recognised(routes), accessLog(log, metrics), helmet(OVER_HTTP));
+  const known = [...routes, ...webhooks.map(({ path }) => ({ path, method: 'post' }))];
+  app.use(named, recognised(known), accessLog(log, metrics), helmet(OVER_HTTP));
   probes.filter(({ needsToken }) => !needsToken).forEach(offer);
-  app.use(docsPage(openApiDocument(routes, probes)));
+  app.use(docsPage(openApiDocument(routes, probes, webhooks)));
+  for (const webhook of webhooks) app.post(webhook.path, AS_IT_CAME, serveWebhook(webhook));
   app.use(authenticated(tokens), rateLimit);
   probes.filter(({ needsToken }) => needsToken).forEach(offer);
   app.use(express.json({ limit: BODY_LIMIT, type: () => true, strict: false }));
   for (const route of routes) app[route.method](expressPath(route.path), serve(route));
-  app.use(notThere(routes));
+  app.use(notThere(known));
   app.use(toldAsProblem({ log, isStoreDown }));
   return app;
 }
@@ -80,7 +88,7 @@ const named: RequestHandler = (request, response, next) => {
 };
 
 /** Before anything can go wrong: also what is refused or cut off is counted by the route that was meant. */
-function recognised(routes: readonly Route[]): RequestHandler {
+function recognised(routes: readonly Place[]): RequestHandler {
   const known = matchersOf(routes);
   return ({ method, path }, response, next) => {
     const meant = known.find((route) => route.method === method && route.matches.test(path));
@@ -147,6 +155,18 @@ function serve(route: Route): RequestHandler {
   };
 }
 
+function serveWebhook({ path, answer }: Webhook): RequestHandler {
+  return async (request, response) => {
+    found(response).path = path;
+    const body: unknown = request.body;
+    const delivery = {
+      body: body instanceof Uint8Array ? body : new Uint8Array(),
+      header: (header: string) => request.get(header),
+    };
+    send(response, await answer(delivery));
+  };
+}
+
 function send(response: Response, { status, body, headers = {} }: Answer): void {
   response.status(status).set(headers);
   if (body === undefined) response.end();
@@ -156,14 +176,20 @@ function send(response: Response, { status, body, headers = {} }: Answer): void 
 /** `{user_id}` as Express writes it. */
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-const matchersOf = (routes: readonly Route[]) =>
+/** Where something is, and with which method. */
+interface Place {
+  readonly path: string;
+  readonly method: string;
+}
+
+const matchersOf = (routes: readonly Place[]) =>
   routes.map(({ path, method }) => ({
     path,
     method: method.toUpperCase(),
     matches: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   }));
 
-function notThere(routes: readonly Route[]): RequestHandler {
+function notThere(routes: readonly Place[]): RequestHandler {
   const known = matchersOf(routes);
   return (request: Request) => {
     const allowed = known.filter(({ matches }) => matches.test(request.path)).map(({ method }) => method);

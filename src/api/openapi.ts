@@ -4,6 +4,7 @@ import type { Probe } from './probes.ts';
 import type { ProblemCode } from './problems.ts';
 import { PROBLEMS } from './problems.ts';
 import type { Route } from './route.ts';
+import type { Webhook } from './webhook.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -22,6 +23,14 @@ const EVERYWHERE: readonly ProblemCode[] = [
 
 /** A body is read before the route is looked for: also one that the route has no use for. */
 const OF_A_BODY: readonly ProblemCode[] = ['malformed-body', 'body-too-large', 'unsupported-media-type'];
+
+/** What may be wrong with its body before anybody asks who signed it. */
+const OF_A_WEBHOOK: readonly ProblemCode[] = [
+  'body-too-large',
+  'unsupported-media-type',
+  'service-down',
+  'internal',
+];
 
 /** Who may ask a probe, and how often, is all that is looked at. */
 const OF_A_PROBE: readonly ProblemCode[] = ['unauthenticated', 'too-many-requests', 'internal'];
@@ -48,9 +57,14 @@ const problem = z.object({
 });
 
 /** The OpenAPI 3.1 document, from the same schemas that check what goes in and out. */
-export function openApiDocument(routes: readonly Route[], probes: readonly Probe[]): Json {
+export function openApiDocument(
+  routes: readonly Route[],
+  probes: readonly Probe[],
+  webhooks: readonly Webhook[],
+): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const probe of probes) paths[probe.path] = { get: probeOperation(probe) };
+  for (const webhook of webhooks) paths[webhook.path] = { post: webhookOperation(webhook) };
   for (const route of routes) (paths[route.path] ??= {})[route.method] = operation(route);
   return {
     openapi: '3.1.0',
@@ -99,6 +113,23 @@ const probeOperation = ({ path, summary, needsToken, answers: possible, contentT
   parameters: [],
   ...(needsToken ? {} : { security: [] }),
   responses: { ...answers(possible, contentType), ...(needsToken ? problems(OF_A_PROBE) : {}) },
+});
+
+const webhookOperation = ({
+  path,
+  summary,
+  description,
+  answers: possible,
+  problems: own,
+}: Webhook): Json => ({
+  tags: ['Webhooks'],
+  summary,
+  description,
+  operationId: operationId({ method: 'post', path }),
+  parameters: [],
+  security: [],
+  requestBody: { required: true, content: { 'application/json': { schema: {} } } },
+  responses: { ...answers(possible), ...problems([...OF_A_WEBHOOK, ...own]) },
 });
 
 /** `post-ops-quarantine-quarantine_id-replay`: stable as long as the route is. */

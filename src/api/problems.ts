@@ -19,6 +19,7 @@ export const PROBLEMS = {
   'invalid-request': { status: 400, title: 'A field is missing, unknown or has a value that is not allowed' },
   'malformed-body': { status: 400, title: 'The body cannot be read as JSON' },
   'malformed-path': { status: 400, title: 'The path cannot be decoded' },
+  'bad-signature': { status: 401, title: 'Not signed by the gateway for us' },
   unauthenticated: { status: 401, title: 'No bearer token, or one that nobody was given' },
   forbidden: { status: 403, title: 'This token may not do that' },
   'not-found': { status: 404, title: 'There is nothing here by that name' },
@@ -59,6 +60,8 @@ export const PROBLEMS = {
   'open-float': { status: 409, title: 'The member has a float that is not paid back' },
   'requirements-not-met': { status: 409, title: 'The member does not meet what a float requires' },
   'subscription-over': { status: 409, title: 'The recurring payment has ended' },
+  'already-subscribed': { status: 409, title: 'The owner has an active subscription of this SKU' },
+  'gateway-off': { status: 503, title: 'This gateway is not configured here' },
   'service-down': { status: 503, title: 'A service that this needs does not answer' },
   internal: { status: 500, title: 'Something went wrong here; the request id finds it in the log' },
 } as const satisfies Record<string, ProblemKind>;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -5,6 +6,8 @@ import { KEY_PREFIX, connectRedis } from '../../queues/connection.ts';
 import { QueueSet } from '../../queues/queue-set.ts';
 import { clockFrom } from '../adapters/clock/clock-from.ts';
 import { isPassing } from '../adapters/dynamodb/transaction.ts';
+import { GATEWAYS } from '../adapters/gateways/all.ts';
+import type { GatewaySettings } from '../adapters/gateways/gateway-adapter.ts';
 import { RedisForecastShelf } from '../adapters/redis/forecast-shelf.ts';
 import { RedisRateLimitStore } from '../adapters/redis/rate-limit-store.ts';
 import { systemTimer } from '../adapters/system-timer.ts';
@@ -30,6 +33,10 @@ import { floatRoutes } from './routes/floats.ts';
 import { floatExplainRoutes } from './routes/float-explain.ts';
 import { forecastRoutes } from './routes/forecast.ts';
 import { freezeRoutes } from './routes/freezes.ts';
+import { gatewayOperationRoutes } from './routes/gateway-operations.ts';
+import type { OpenGateway } from './routes/gateway-webhooks.ts';
+import { gatewayWebhooks } from './routes/gateway-webhooks.ts';
+import { gatewayRoutes } from './routes/gateways.ts';
 import { membershipRoutes } from './routes/memberships.ts';
 import { paymentRoutes } from './routes/payments.ts';
 import { quarantineRoutes } from './routes/quarantine.ts';
@@ -71,6 +78,7 @@ export async function startApi(
     forecast: sections.forecast,
     tiers: sections.tiers,
     recurring: sections.recurring,
+    gateways: sections.gateways,
     rate: sections.workers.pick({ PROCESSOR_RATE_PER_S: true }),
   });
   refuseShortLease(config);
@@ -112,6 +120,12 @@ export async function startApi(
     ratePerS: config.forecast.FORECAST_RATE_PER_S,
     shelf: new RedisForecastShelf(redis, KEY_PREFIX),
   });
+  const gateways = {
+    ...dependencies,
+    gateways: GATEWAYS,
+    ids: randomUUID,
+    enqueueGatewayEvent: queues.ensureGatewayEvent.bind(queues),
+  };
   const routes = [
     ...signalRoutes(dependencies),
     ...requestRoutes(dependencies),
@@ -127,10 +141,13 @@ export async function startApi(
     ...forecastRoutes({ desk, ...dependencies }),
     ...batchRoutes(dependencies),
     ...freezeRoutes(dependencies),
+    ...gatewayRoutes(gateways),
+    ...gatewayOperationRoutes(gateways),
     ...quarantineRoutes({ ...dependencies, ensureEvent: queues.ensureEvent.bind(queues) }),
   ];
   const app = createApi({
     routes: routes.map((route) => withIdempotency(route, { keys: stores.idempotencyKeys, clock })),
+    webhooks: gatewayWebhooks(gateways, await openGateways(config.gateways)),
     tokens: config.api.API_TOKENS,
     health: watchHealth(
       { needed: { dynamodb: dynamodbAnswers(stores) }, helpful: { redis: redisAnswers(redis) } },
@@ -156,6 +173,9 @@ export async function startApi(
     },
   };
 }
+
+const openGateways = (settings: GatewaySettings): Promise<OpenGateway[]> =>
+  Promise.all(GATEWAYS.map(async (gateway) => ({ gateway, verify: await gateway.open(settings) })));
 
 /** Longer than load balancers keep an idle connection: who closes first while the other sends loses a request. */
 const KEEP_ALIVE_MS = 65_000;

@@ -16,7 +16,15 @@ import { waitForRun } from './wait-for-run.ts';
 import { withStores } from './with-stores.ts';
 
 /** In the order of their day. */
-const DAY: readonly RunProcess[] = ['retry', 'scheduled', 'stale', 'pause'];
+const DAY: readonly RunProcess[] = [
+  'retry',
+  'scheduled',
+  'float-retry',
+  'stale',
+  'float-tomorrow',
+  'float-today',
+  'pause',
+];
 
 /** Runs everything that is due now, one run after the other, while people watch. Gives the runs with their reports. */
 export function collectDue(environment: Environment, out: Terminal, signal: AbortSignal): Promise<Run[]> {
@@ -54,9 +62,19 @@ export function collectDue(environment: Environment, out: Terminal, signal: Abor
 /** Which verdicts make up which column. */
 const COLUMNS = {
   collected: ['collected', 'sent'],
-  'not paid': ['declined', 'refused', 'unknown'],
-  closed: ['cancelled', 'waived', 'stale', 'pause-skipped'],
-  'left for later': ['no-op', 'deferred', 'skipped', 'blocked', 'held', 'locked', 'failed', 'malformed'],
+  'not paid': ['declined', 'refused', 'unknown', 'given-up'],
+  closed: ['cancelled', 'waived', 'stale', 'pause-skipped', 'defaulted'],
+  'left for later': [
+    'no-op',
+    'deferred',
+    'skipped',
+    'uncollectable',
+    'blocked',
+    'held',
+    'locked',
+    'failed',
+    'malformed',
+  ],
 } as const satisfies Record<string, readonly VerdictName[]>;
 
 /** One line for each run: how many records were due and what came of them. */

@@ -27,6 +27,7 @@ export const tableNames = (dynamo: z.output<typeof sections.dynamodb>): TableNam
   collectionHistory: dynamo.COLLECTION_HISTORY_TABLE,
   bypass: dynamo.BYPASS_TABLE,
   recurring: dynamo.RECURRING_TABLE,
+  gateways: dynamo.GATEWAY_TABLE,
 });
 
 /** Makes what is missing, table by table and stream by stream, and tells of each. Safe to repeat. */

@@ -17,6 +17,7 @@ import { TERMS } from '../domain/subscription.ts';
 import type { Tiers } from '../domain/tiers.ts';
 import type { ApiToken } from '../ports/caller.ts';
 import { ROLES } from '../ports/caller.ts';
+import { certificatesFrom } from './certificates.ts';
 
 /*
  * What the environment may say, by concern. A process reads the sections it needs, once, at its start. Defaults stand
@@ -95,6 +96,7 @@ export const dynamodb = z
     COLLECTION_HISTORY_TABLE: name.default('collection-history'),
     BYPASS_TABLE: name.default('requirements-bypass'),
     RECURRING_TABLE: name.default('recurring-payments'),
+    GATEWAY_TABLE: name.default('gateway-subscriptions'),
     ENVIRONMENT: name.default('local'),
     DYNAMO_TABLE: name.optional(),
     PAGE_SIZE: wholeNumber(1, 10_000).default(500),
@@ -418,6 +420,51 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+const CERTIFICATES = 'files of certificates (PEM or DER) with commas between them, or certificates as PEM';
+/** As Apple writes it in what it signs. Its other environments sign nothing. */
+const APPLE_ENVIRONMENTS = ['Production', 'Sandbox'] as const;
+
+/** How webhooks of payment gateways are told from forged ones. A gateway without its secret is off. */
+export const gateways = z
+  .object({
+    LEMONSQUEEZY_SECRET: token.optional(),
+    APPLE_ROOT_CERTS: z
+      .string()
+      .transform((text, context): readonly Uint8Array[] => {
+        try {
+          return certificatesFrom(text);
+        } catch (error) {
+          context.addIssue(`${CERTIFICATES}: ${(error as Error).message}`);
+          return z.NEVER;
+        }
+      })
+      .optional(),
+    APPLE_BUNDLE_ID: name.optional(),
+    APPLE_APP_ID: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),
+    APPLE_ENVIRONMENT: z.enum(APPLE_ENVIRONMENTS).optional(),
+  })
+  .transform((value, context) => ({
+    lemonSqueezy: value.LEMONSQUEEZY_SECRET === undefined ? null : { secret: value.LEMONSQUEEZY_SECRET },
+    apple: appleFrom(value, (path, message) => context.addIssue({ code: 'custom', path: [path], message })),
+  }));
+
+interface AppleVariables {
+  readonly APPLE_ROOT_CERTS?: readonly Uint8Array[] | undefined;
+  readonly APPLE_BUNDLE_ID?: string | undefined;
+  readonly APPLE_APP_ID?: number | undefined;
+  readonly APPLE_ENVIRONMENT?: (typeof APPLE_ENVIRONMENTS)[number] | undefined;
+}
+
+function appleFrom(value: AppleVariables, refuse: (variable: string, must: string) => void) {
+  const { APPLE_ROOT_CERTS: rootCertificates, APPLE_BUNDLE_ID: bundleId, APPLE_APP_ID: appId } = value;
+  const environment = value.APPLE_ENVIRONMENT ?? 'Production';
+  if (rootCertificates === undefined) return null;
+  if (bundleId === undefined) refuse('APPLE_BUNDLE_ID', 'the app that is sold, such as com.example.app');
+  if (appId === undefined && environment === 'Production')
+    refuse('APPLE_APP_ID', 'the number of the app in the App Store, unless APPLE_ENVIRONMENT is Sandbox');
+  return { rootCertificates, bundleId: bundleId ?? '', appId, environment };
 }
 
 /** Where Datadog's agent listens for counts. */

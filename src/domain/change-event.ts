@@ -14,7 +14,7 @@ export interface RecordChange {
 export interface ChangeEvent {
   readonly id: string;
   readonly type: string;
-  readonly source: 'SubscriptionService';
+  readonly source: 'SubscriptionService' | 'GatewaySubscriptions';
   readonly data: StoredRecord;
 }
 

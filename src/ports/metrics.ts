@@ -5,6 +5,7 @@ import type { Path } from '../domain/paths.ts';
 import type { RunProcess } from '../domain/runs.ts';
 import type { Rail } from '../domain/subscription.ts';
 import type { VerdictName } from '../domain/verdict.ts';
+import type { GatewayResult } from './gateways.ts';
 import type { EventOutcome, EventStream } from './inbox.ts';
 import type { Payment } from './services.ts';
 
@@ -18,7 +19,7 @@ export type RecordFate = 'stored' | 'other-type' | 'not-owned' | 'quarantined';
 export type ChangeFate = 'published' | 'removed' | 'not-owned' | 'without-ids' | 'too-large';
 
 /** What is read record by record, and what may become of a record: events that come in, and changes that go out. */
-export type Fates = Readonly<Record<EventStream, RecordFate> & Record<'billing', ChangeFate>>;
+export type Fates = Readonly<Record<EventStream, RecordFate> & Record<'billing' | 'gateways', ChangeFate>>;
 
 /** As what a record was considered: for a collection, or for a notice about it. */
 export type ConsideredAs = Path | Stage | 'NOTICE' | 'RECURRING' | 'REMINDER';
@@ -54,6 +55,8 @@ export interface Metrics {
   runFinished(process: RunProcess, seconds: number): void;
   /** What came of a membership event. One that comes again counts once. */
   membershipApplied(type: MembershipEventType, result: EventOutcome['result'], reason: string): void;
+  /** What an event of a payment gateway did. */
+  gatewayEvent(gateway: string, result: GatewayResult): void;
   /** How much of what is debited comes back. Null: too few debits to tell. */
   achReturnRate(returnClass: ReturnClass, rate: number | null): void;
   /** What became of a record of a stream. */

@@ -9,6 +9,8 @@ import { DynamoBypasses } from '../adapters/dynamodb/bypasses.ts';
 import { createDynamoClient } from '../adapters/dynamodb/client.ts';
 import { DynamoFloats } from '../adapters/dynamodb/floats.ts';
 import { DynamoFreezes } from '../adapters/dynamodb/freezes.ts';
+import { DynamoGatewayEvents } from '../adapters/dynamodb/gateway-events.ts';
+import { DynamoGatewaySubscriptions } from '../adapters/dynamodb/gateway-subscriptions.ts';
 import { DynamoHistory } from '../adapters/dynamodb/history.ts';
 import { DynamoIdempotencyKeys } from '../adapters/dynamodb/idempotency-keys.ts';
 import { DynamoInbox } from '../adapters/dynamodb/inbox.ts';
@@ -32,6 +34,7 @@ import type { Checkpoints } from '../ports/checkpoints.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Bypasses, CollectionHistory, FloatsRepository } from '../ports/floats.ts';
 import type { FreezeStore } from '../ports/freezes.ts';
+import type { GatewayEvents, GatewaySubscriptions } from '../ports/gateways.ts';
 import type { IdempotencyKeys } from '../ports/idempotency.ts';
 import type { Inbox, Quarantine } from '../ports/inbox.ts';
 import type { LockClient, LockWatch } from '../ports/lock.ts';
@@ -69,6 +72,8 @@ export interface Stores {
   readonly collectionHistory: CollectionHistory;
   readonly bypasses: Bypasses;
   readonly recurring: RecurringRepository;
+  readonly gatewayEvents: GatewayEvents;
+  readonly gatewaySubscriptions: GatewaySubscriptions;
   readonly locks: LockClient;
   readonly lockWatch: LockWatch;
   /** Releases the locks that are held. */
@@ -139,6 +144,14 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
       transactor,
       table: dynamodb.RECURRING_TABLE,
       pageSize: dynamodb.PAGE_SIZE,
+      ids: randomUUID,
+    }),
+    gatewayEvents: new DynamoGatewayEvents({ client, table }),
+    gatewaySubscriptions: new DynamoGatewaySubscriptions({
+      client,
+      transactor,
+      table: dynamodb.GATEWAY_TABLE,
+      pipelineTable: table,
       ids: randomUUID,
     }),
     locks,

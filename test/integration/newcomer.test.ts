@@ -49,8 +49,9 @@ it('a newcomer copies the project into an empty folder and both commands of the 
   await works(
     'npm ci --prefer-offline && npm start -- --once',
     /seeded 200 demo members/,
-    /scheduled │ 1\d\d/,
-    /checked \d+ records, \d+ attempts, \d+ debits: no violation/,
+    /scheduled +│ 1\d\d/,
+    /float-today +│ \d+/,
+    /checked \d+ records and \d+ floats, \d+ attempts, \d+ debits: no violation/,
   );
   // One file of tests, without the checks before it: the whole of `npm test` on a clean checkout is what runs this.
   await works('npx vitest run test/contract/dynamodb/batch-reader.test.ts', /1 passed/);

@@ -81,11 +81,14 @@ export async function billingStore({
     collectionHistory: `collection-history-${suffix}`,
     bypass: `bypass-${suffix}`,
     recurring: `recurring-${suffix}`,
+    // Made by gateway-table.ts where it is needed.
+    gateways: `gateways-${suffix}`,
   };
   const ofFloats = [tables.floats, tables.collectionHistory, tables.bypass];
   const definitions = tableDefinitions(tables)
     .filter(({ name }) => withFloats || !ofFloats.includes(name))
     .filter(({ name }) => withRecurring || name !== tables.recurring)
+    .filter(({ name }) => name !== tables.gateways)
     .map((definition) => (withDueIndex ? definition : oldIndexesOnly(definition)));
   for (const definition of definitions) await ensureTable(client, definition, { addIndex: false });
   const transactor = new Transactor({

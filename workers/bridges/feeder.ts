@@ -11,7 +11,11 @@ import { KinesisPublisher } from '../../src/adapters/kinesis/publisher.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
 import type { BridgeTimes } from '../../src/app/bridge/bridge.ts';
 import { Bridge } from '../../src/app/bridge/bridge.ts';
+import type { Deliver } from '../../src/app/bridge/shard-reader.ts';
+import { publishGatewayChanges } from '../../src/app/gateways/publish-gateway-changes.ts';
+import type { Telling } from '../../src/app/publish-changes.ts';
 import { publishChanges } from '../../src/app/publish-changes.ts';
+import type { RecordChange } from '../../src/domain/change-event.ts';
 import type * as sections from '../../src/config/sections.ts';
 import type { Attendance } from '../../src/ports/attendance.ts';
 import type { Checkpoints } from '../../src/ports/checkpoints.ts';
@@ -44,39 +48,69 @@ export interface Feeder {
 }
 
 /** Under this name the table's stream is checkpointed. No stream of Kinesis can have it. */
-export const feederStream = (billingTable: string): string => `table:${billingTable}`;
+export const feederStream = (table: string): string => `table:${table}`;
 
 /** Reads the changes of the billing table and tells others of them. */
-export async function openFeeder(
-  { dynamodb, kinesis, ownership }: FeederSettings,
-  tools: FeederTools,
-): Promise<Feeder> {
-  const table = dynamodb.BILLING_TABLE;
-  const endpoint = { region: dynamodb.DYNAMO_REGION, endpoint: dynamodb.AWS_ENDPOINT_URL_DYNAMODB };
-  const tables = createDynamoClient(endpoint);
+export async function openFeeder(settings: FeederSettings, tools: FeederTools): Promise<Feeder> {
+  const table = settings.dynamodb.BILLING_TABLE;
+  const owned = settings.ownership.OWNED_USERS;
+  const tables = createDynamoClient(endpointOf(settings));
   const streamArn = await changeStreamOf(tables, table).finally(() => tables.destroy());
-  const log = tools.log.child({ feeds: kinesis.SUBSCRIPTIONS_STREAM });
-  log.info({ streamArn }, 'changes of billing records are published');
-  const client = createStreamsClient(endpoint);
+  tools.log.info({ streamArn }, 'changes of billing records are published');
+  return feed(settings, tools, {
+    table,
+    label: 'billing',
+    mayBeMissing: false,
+    publish: (telling) => publishChanges({ ...telling, owned }),
+  });
+}
+
+/**
+ * The same of gateway subscriptions, which no other service tells of. Where their table was not made yet it waits for
+ * it: members' events must not.
+ */
+export const openGatewayFeeder = (settings: FeederSettings, tools: FeederTools): Feeder =>
+  feed(settings, tools, {
+    table: settings.dynamodb.GATEWAY_TABLE,
+    label: 'gateways',
+    mayBeMissing: true,
+    publish: publishGatewayChanges,
+  });
+
+interface FedTable {
+  readonly table: string;
+  readonly label: 'billing' | 'gateways';
+  readonly mayBeMissing: boolean;
+  readonly publish: (telling: Telling) => Deliver<RecordChange>;
+}
+
+const endpointOf = ({ dynamodb }: FeederSettings) => ({
+  region: dynamodb.DYNAMO_REGION,
+  endpoint: dynamodb.AWS_ENDPOINT_URL_DYNAMODB,
+});
+
+function feed(
+  settings: FeederSettings,
+  tools: FeederTools,
+  { table, label, mayBeMissing, publish }: FedTable,
+): Feeder {
+  const { SUBSCRIPTIONS_STREAM: stream } = settings.kinesis;
+  const log = tools.log.child({ feeds: stream });
+  const client = createStreamsClient(endpointOf(settings));
   const publisher = new KinesisPublisher({
     client: tools.kinesis,
-    stream: kinesis.SUBSCRIPTIONS_STREAM,
+    stream,
     timer: systemTimer,
     random: Math.random,
   });
-  const publish = publishChanges({
-    publisher,
-    owned: ownership.OWNED_USERS,
-    count: (fate) => tools.metrics.streamRecord('billing', fate),
-    log,
-  });
+  const deliver = publish({ publisher, count: (fate) => tools.metrics.streamRecord(label, fate), log });
   const bridge = new Bridge<TableChange>({
     ...tools,
     stream: feederStream(table),
-    source: new TableStreamSource({ client, table }),
+    source: new TableStreamSource({ client, table, mayBeMissing }),
     beginning: 'start',
     deliver: (shardId, records) =>
-      publish(
+      deliver(
         shardId,
         records.map((record) => ({ ...record, data: plainChange(record.data) })),
       ),
@@ -84,11 +118,7 @@ export async function openFeeder(
     timer: systemTimer,
     random: Math.random,
     log,
-    onLag: (shardId, lagMs) => tools.metrics.streamLag('billing', shardId, lagMs),
+    onLag: (shardId, lagMs) => tools.metrics.streamLag(label, shardId, lagMs),
   });
-  return {
-    stream: kinesis.SUBSCRIPTIONS_STREAM,
-    bridge,
-    close: () => client.destroy(),
-  };
+  return { stream, bridge, close: () => client.destroy() };
 }

@@ -21,7 +21,7 @@ import type { Beginning, StreamSource } from '../../src/ports/stream-source.ts';
 import { dynamodbAnswers, redisAnswers, watchHealth } from '../../src/wiring/health.ts';
 import { openStores } from '../../src/wiring/stores.ts';
 import type { RunningRole } from '../../src/wiring/role.ts';
-import { openFeeder } from './feeder.ts';
+import { openFeeder, openGatewayFeeder } from './feeder.ts';
 
 export interface BridgeTools {
   readonly log: Log;
@@ -55,9 +55,11 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
   });
   const { locks } = stores;
   // First: it refuses a table without a stream, and then nothing must be running yet.
-  const feeder = config.bridges.FEEDER_ENABLED
-    ? await openFeeder(config, { ...stores, locks, kinesis: client, times, log, metrics })
-    : null;
+  const feeding = { ...stores, locks, kinesis: client, times, log, metrics };
+  const feeders = [
+    config.bridges.FEEDER_ENABLED ? await openFeeder(config, feeding) : null,
+    openGatewayFeeder(config, feeding),
+  ].filter((feeder) => feeder !== null);
   const names: Record<EventStream, string> = {
     users: config.kinesis.USERS_STREAM,
     payments: config.kinesis.PAYMENTS_STREAM,
@@ -98,7 +100,7 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
         onLag: (shardId, lagMs) => metrics.streamLag(stream, shardId, lagMs),
       }),
   );
-  const all = feeder === null ? bridges : [...bridges, feeder.bridge];
+  const all = [...bridges, ...feeders.map(({ bridge }) => bridge)];
   const { METRICS_PORT } = config.workers;
   const health = watchHealth(
     {
@@ -114,7 +116,7 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
   const server =
     METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health });
   log.info(
-    { streams: Object.values(names), feeds: feeder?.stream, metricsPort: server?.port },
+    { streams: Object.values(names), feeds: feeders[0]?.stream, metricsPort: server?.port },
     'bridges are up',
   );
   return {
@@ -126,7 +128,7 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
       await stores.close();
       await clockSource.close();
       await server?.close();
-      feeder?.close();
+      for (const feeder of feeders) feeder.close();
       client.destroy();
       redis.disconnect();
     },

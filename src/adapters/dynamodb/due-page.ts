@@ -4,6 +4,7 @@ import { sortableText } from '../../domain/instant.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import { pageOfParts } from './list-parts.ts';
 import { DUE_LIST_INDEX } from './pipeline-items.ts';
+import { queryPage } from './query.ts';
 import type { RawItem } from './raw-item.ts';
 
 const PAGE_SIZE = 100;
@@ -28,6 +29,31 @@ export async function duePage<T>(
     Limit: PAGE_SIZE,
   }));
   return { ...readEach(page.items, read), nextKey: page.nextKey };
+}
+
+/** One list that is not spread over parts, because it is short or somebody reads it in its order. */
+export async function listPage<T>(
+  { client, table }: { readonly client: DynamoDBClient; readonly table: string },
+  {
+    list,
+    key,
+    newestFirst = false,
+  }: { readonly list: string; readonly key: PageKey | null; readonly newestFirst?: boolean },
+  read: (item: RawItem) => T,
+): Promise<DuePage<T>> {
+  const { items, nextKey } = await queryPage(
+    client,
+    {
+      TableName: table,
+      IndexName: DUE_LIST_INDEX,
+      KeyConditionExpression: 'dueList = :list',
+      ExpressionAttributeValues: { ':list': { S: list } },
+      ScanIndexForward: !newestFirst,
+      Limit: PAGE_SIZE,
+    },
+    key,
+  );
+  return { ...readEach(items, read), nextKey };
 }
 
 export function readEach<T>(

@@ -8,6 +8,7 @@ import {
   GetRecordsCommand,
   GetShardIteratorCommand,
   ListStreamsCommand,
+  ResourceNotFoundException,
   TrimmedDataAccessException,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { Instant } from '../../domain/instant.ts';
@@ -33,6 +34,8 @@ export interface TableChange {
 export interface TableStreamSourceOptions {
   readonly client: DynamoDBStreamsClient;
   readonly table: string;
+  /** A table that is not there has no shards, until it is. Without it that is an error. */
+  readonly mayBeMissing?: boolean;
 }
 
 /** A request that hangs must not keep the shard for ever; its lease would go on beating. */
@@ -57,6 +60,7 @@ export class TableStreamSource implements StreamSource<TableChange> {
   }
 
   async listShards(): Promise<readonly Shard[]> {
+    if (this.options.mayBeMissing === true && (await this.findStream()) === null) return [];
     const StreamArn = await this.streamArn();
     const shards: Shard[] = [];
     let last: string | undefined;
@@ -116,18 +120,28 @@ export class TableStreamSource implements StreamSource<TableChange> {
     }
   }
 
-  /** A table has one stream at a time; its name changes only when it is switched off and on again. */
   private async streamArn(): Promise<string> {
-    if (this.arn !== null) return this.arn;
+    const arn = await this.findStream();
+    if (arn === null) throw new Error(`table ${this.options.table} has no stream`);
+    return arn;
+  }
+
+  /** A table has one stream at a time; its name changes only when it is switched off and on again. */
+  private async findStream(): Promise<string | null> {
+    this.arn ??= (await this.streams()).sort().at(-1) ?? null;
+    return this.arn;
+  }
+
+  /** The newest last by name: a stream that was switched off stays readable for a day. */
+  private async streams(): Promise<string[]> {
     const request = new ListStreamsCommand({ TableName: this.options.table });
-    const { Streams = [] } = await asked((limit) => this.options.client.send(request, limit));
-    // The newest last: a stream that was switched off stays readable for a day.
-    const newest = Streams.map(({ StreamArn = '' }) => StreamArn)
-      .sort()
-      .at(-1);
-    if (newest === undefined) throw new Error(`table ${this.options.table} has no stream`);
-    this.arn = newest;
-    return newest;
+    try {
+      const { Streams = [] } = await asked((limit) => this.options.client.send(request, limit));
+      return Streams.map(({ StreamArn = '' }) => StreamArn);
+    } catch (error) {
+      if (error instanceof ResourceNotFoundException) return [];
+      throw error;
+    }
   }
 
   /** The API does not tell how far behind it is. The age of the newest change read is the most that it can be. */

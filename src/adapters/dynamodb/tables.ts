@@ -16,6 +16,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { FLOATS_BY_STATUS, FLOATS_BY_USER } from './floats.ts';
+import { SUBSCRIPTIONS_BY_OWNER } from './gateway-subscriptions.ts';
 import { DUE_LIST_INDEX, TRIGGER_INDEX } from './pipeline-items.ts';
 import { PAYMENTS_BY_DAY, REMINDERS_BY_DAY } from './recurring.ts';
 import { DUE_INDEX, ID_INDEX, STATUS_INDEX } from './subscriptions.ts';
@@ -29,6 +30,7 @@ export interface TableNames {
   readonly collectionHistory: string;
   readonly bypass: string;
   readonly recurring: string;
+  readonly gateways: string;
 }
 
 interface IndexDefinition {
@@ -104,6 +106,15 @@ export const tableDefinitions = (names: TableNames): readonly TableDefinition[] 
       },
     ],
     ttl: 'TTL',
+  },
+  {
+    name: names.gateways,
+    key: ['id'],
+    indexes: [
+      { name: SUBSCRIPTIONS_BY_OWNER, key: ['owner_id', 'sku'] },
+      { name: DUE_LIST_INDEX, key: ['dueList', 'dueAt'] },
+    ],
+    stream: true,
   },
 ];
 

@@ -44,6 +44,7 @@ const toldTo = (agent: StatsD): Told => ({
     agent.increment('collections.membership.events', { type, result });
     if (type === 'CANCEL' && result === 'changed') agent.increment(CANCELLED);
   },
+  gatewayEvent: (gateway, result) => agent.increment('collections.gateway.events', { gateway, result }),
   achReturnRate(name, rate) {
     if (rate !== null) agent.gauge('collections.ach.return_rate', rate, { class: name });
   },

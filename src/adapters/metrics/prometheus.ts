@@ -75,6 +75,12 @@ export function createMetrics(): Metrics {
     labelNames: ['type', 'result', 'reason'],
     registers,
   });
+  const gatewayEvents = new Counter({
+    name: 'collections_gateway_events_total',
+    help: 'Events of payment gateways, by what they did',
+    labelNames: ['gateway', 'result'],
+    registers,
+  });
   const returnRates = new Gauge({
     name: 'collections_ach_return_rate',
     help: 'Share of the ACH debits of 60 days that came back, once there are enough to tell',
@@ -119,6 +125,7 @@ export function createMetrics(): Metrics {
     runFinished: (process, seconds) => runDuration.observe({ process }, seconds),
     membershipApplied: (type, result, reason) =>
       memberships.inc({ type, result, reason: reasons.label(reason) }),
+    gatewayEvent: (gateway, result) => gatewayEvents.inc({ gateway, result }),
     achReturnRate(name, rate) {
       if (rate === null) returnRates.remove({ class: name });
       else returnRates.set({ class: name }, rate);

@@ -30,6 +30,7 @@ beforeEach(() => {
     collectionHistory: `tables-collection-history-${suffix}`,
     bypass: `tables-bypass-${suffix}`,
     recurring: `tables-recurring-${suffix}`,
+    gateways: `tables-gateways-${suffix}`,
   };
   made.push(...(Object.values(names) as string[]));
 });
@@ -122,6 +123,17 @@ describe('tables', () => {
     ]);
     const ttl = await client.send(new DescribeTimeToLiveCommand({ TableName: names.recurring }));
     expect(ttl.TimeToLiveDescription).toMatchObject({ AttributeName: 'TTL', TimeToLiveStatus: 'ENABLED' });
+  });
+
+  it('of gateways are found by id, by owner and SKU, and by what is to be done, and tell of their changes', async () => {
+    await ensureAll();
+    const { KeySchema, GlobalSecondaryIndexes, StreamSpecification } = await describeTable(names.gateways);
+    expect(keyOf(KeySchema)).toBe('id');
+    expect(GlobalSecondaryIndexes!.map((index) => keyOf(index.KeySchema)).sort()).toEqual([
+      'dueList+dueAt',
+      'owner_id+sku',
+    ]);
+    expect(StreamSpecification?.StreamEnabled).toBe(true);
   });
 
   it('are made once however often, also by two at the same time', async () => {

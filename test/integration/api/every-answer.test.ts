@@ -17,12 +17,22 @@ import type { DeclaredAnswer } from '../../support/declared-answers.ts';
 import { declaredAnswers, isProblemCode } from '../../support/declared-answers.ts';
 import type { FloatDesk } from '../../support/float-desk.ts';
 import { floatDesk } from '../../support/float-desk.ts';
+import type { Post } from '../../support/gateway-payloads.ts';
+import {
+  appleBody,
+  appleChain,
+  applePost,
+  gatewayEnvironment,
+  lemonSqueezy,
+} from '../../support/gateway-payloads.ts';
+import { gatewayTable } from '../../support/gateway-table.ts';
 import type { InboxDesk } from '../../support/inbox-desk.ts';
 import { NOTHING, NOW, anEvent, inboxDesk, newUser } from '../../support/inbox-desk.ts';
 import type { MembershipApi } from '../../support/membership-api.ts';
 import { membershipApi } from '../../support/membership-api.ts';
 import type { RecurringDesk } from '../../support/recurring-desk.ts';
 import { recurringDesk } from '../../support/recurring-desk.ts';
+import { eventually } from '../../support/processes.ts';
 import { at } from '../../support/records.ts';
 
 /*
@@ -34,6 +44,8 @@ let on: MembershipApi;
 let inbox: InboxDesk;
 let floats: FloatDesk;
 let recurring: RecurringDesk;
+let gateways: Awaited<ReturnType<typeof gatewayTable>>;
+const chain = appleChain();
 /** The same tables, as the API of somebody who bills nobody here. */
 let theirs: ApiClient;
 /** The same, in no hurry with forecasts. */
@@ -47,14 +59,15 @@ let longForecast: Promise<Reply>;
 const MANY_MEMBERS = 30;
 
 beforeAll(async () => {
-  on = await membershipApi();
+  gateways = await gatewayTable();
+  on = await membershipApi({ GATEWAY_TABLE: gateways.name, ...gatewayEnvironment(chain) });
   const { environment, here } = on.system;
   inbox = inboxDesk(here.store.client, here.store.tables);
   floats = floatDesk(here);
   recurring = recurringDesk(here);
   const nowhere = `http://127.0.0.1:${await freePort()}`;
   [theirs, slow, lost] = await Promise.all([
-    api({ ...environment, OWNED_USERS: 'none' }),
+    api({ ...environment, OWNED_USERS: 'none', LEMONSQUEEZY_SECRET: '', APPLE_ROOT_CERTS: '' }),
     api({ ...environment, FORECAST_RATE_PER_S: '1' }),
     api({ ...environment, AWS_ENDPOINT_URL_DYNAMODB: nowhere }),
     on.system.worker(),
@@ -69,12 +82,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([theirs, slow, lost].map((each) => each.close()));
   await on.close();
+  await gateways.drop();
 });
 
 interface Sent {
   readonly body?: unknown;
   readonly query?: string;
   readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly through?: Pick<ApiClient, 'call'>;
 }
 
@@ -90,10 +105,10 @@ type Cases = Readonly<Record<string, Provoke>>;
 
 const asking =
   (operation: string): Ask =>
-  (places = {}, { body, query = '', key, through = on } = {}) => {
+  (places = {}, { body, query = '', key, headers: more = {}, through = on } = {}) => {
     const [method = '', path = ''] = operation.split(' ');
     const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(places[name]!));
-    const headers = key === undefined ? {} : { 'idempotency-key': key };
+    const headers = { ...more, ...(key === undefined ? {} : { 'idempotency-key': key }) };
     return through.call(method, url + query, { body, headers });
   };
 
@@ -713,6 +728,80 @@ const OPERATIONS: Readonly<Record<string, Cases>> = {
   },
 };
 
+const SUBSCRIPTIONS = '/v1/apps/{app_id}/owners/{owner_type}/{owner_id}/subscriptions';
+const CHECKOUT = { sku: 'pro', product_id: 'product-1', gateway: 'lemonsqueezy' };
+
+const anOwner = (): Places => ({ app_id: 'app', owner_type: 'user', owner_id: `owner-${randomUUID()}` });
+
+/** An owner who has begun a checkout. */
+async function begun(): Promise<Places> {
+  const owner = anOwner();
+  const { status, body } = await asking(`POST ${SUBSCRIPTIONS}`)(owner, { body: CHECKOUT });
+  expect(status).toBe(201);
+  return { ...owner, subscription_id: (body as { id: string }).id };
+}
+
+const bought = ({ subscription_id: id }: Places): Post =>
+  lemonSqueezy('subscription_created', {
+    ref: String(Math.floor(Math.random() * 1e12)),
+    at: '2026-11-01T10:00:00.000000Z',
+    custom: { subscription_id: id! },
+  });
+
+const delivered = (ask: Ask, { body, headers }: Post, sent: Sent = {}): Promise<Reply> =>
+  ask({}, { body, headers, ...sent });
+
+/** An event that was received, whatever it does. */
+async function gatewayEvent(): Promise<Places> {
+  const reply = await delivered(asking('POST /webhooks/lemonsqueezy'), bought(await begun()));
+  return { event_id: (reply.body as { event_id: string }).event_id };
+}
+
+const webhook = (post: () => Promise<Post>): Cases => ({
+  200: async (ask) => delivered(ask, await post()),
+  'bad-signature': async (ask) => delivered(ask, { ...(await post()), body: '{}' }),
+  'gateway-off': async (ask) => delivered(ask, await post(), { through: theirs }),
+});
+
+const GATEWAYS: Readonly<Record<string, Cases>> = {
+  [`GET ${SUBSCRIPTIONS}`]: { 200: async (ask) => ask(await begun()) },
+  [`POST ${SUBSCRIPTIONS}`]: {
+    200: async (ask) => ask(await begun(), { body: CHECKOUT }),
+    201: (ask) => ask(anOwner(), { body: CHECKOUT }),
+    'already-subscribed': async (ask) => {
+      const owner = await begun();
+      await delivered(asking('POST /webhooks/lemonsqueezy'), bought(owner));
+      return eventually('it is bought', async () => {
+        const reply = await ask(owner, { body: CHECKOUT });
+        return reply.status === 409 && reply;
+      });
+    },
+  },
+  [`GET ${SUBSCRIPTIONS}/entitled`]: { 200: async (ask) => ask(await begun(), { query: '?sku=pro' }) },
+  [`GET ${SUBSCRIPTIONS}/{subscription_id}`]: {
+    200: async (ask) => ask(await begun()),
+    'not-found': async (ask) => ask({ ...(await begun()), owner_type: 'org' }),
+  },
+  [`GET ${SUBSCRIPTIONS}/{subscription_id}/events`]: {
+    200: async (ask) => ask(await begun()),
+    'not-found': async (ask) => ask({ ...(await begun()), owner_id: 'another' }),
+  },
+  'GET /ops/gateway-collisions': { 200: (ask) => ask() },
+  'GET /ops/gateway-events': { 200: (ask) => ask({}, { query: '?day=2026-11-16' }) },
+  'GET /ops/gateway-events/{event_id}': {
+    200: async (ask) => ask(await gatewayEvent()),
+    'not-found': (ask) => ask({ event_id: 'nothing' }),
+  },
+  'POST /ops/gateway-events/{event_id}/replay': {
+    202: async (ask) => ask(await gatewayEvent()),
+    'not-found': (ask) => ask({ event_id: 'lemonsqueezy.1.nothing' }),
+  },
+  'POST /webhooks/lemonsqueezy': webhook(async () => bought(await begun())),
+  'POST /webhooks/apple': webhook(async () =>
+    applePost(appleBody(chain, 'TEST', { ref: '1', at: '2026-11-01T10:00:00Z' })),
+  ),
+};
+
 const CASES = {
   ...SIGNALS,
   ...PAYMENTS,
@@ -721,6 +810,7 @@ const CASES = {
   ...CHARGES,
   ...FLOATS,
   ...RECURRING,
+  ...GATEWAYS,
   ...OPERATIONS,
 };
 

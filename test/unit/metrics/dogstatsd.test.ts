@@ -75,6 +75,11 @@ describe('metrics that go to Datadog as well', () => {
       'collections_membership_events_total{type="CANCEL",result="changed",reason="cancelled"} 1',
     ],
     [
+      (to) => to.gatewayEvent('apple_iap', 'applied'),
+      ['collections.gateway.events:1|c|#gateway:apple_iap,result:applied'],
+      'collections_gateway_events_total{gateway="apple_iap",result="applied"} 1',
+    ],
+    [
       (to) => to.achReturnRate('overall', 0.0125),
       ['collections.ach.return_rate:0.0125|g|#class:overall'],
       'collections_ach_return_rate{class="overall"} 0.0125',

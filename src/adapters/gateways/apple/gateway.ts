@@ -1,0 +1,15 @@
+import type { GatewayAdapter } from '../gateway-adapter.ts';
+import { NAME, readEvent, showEvent } from './read-event.ts';
+
+export const apple: GatewayAdapter = {
+  name: NAME,
+  path: 'apple',
+  read: readEvent,
+  show: showEvent,
+  async open({ apple: settings }) {
+    if (settings === null) return null;
+    // Apple's library takes a while to load; only who verifies needs it.
+    const { verifyWith } = await import('./verify.ts');
+    return verifyWith(settings);
+  },
+};
