@@ -60,6 +60,7 @@ export async function openSite(ground: Ground): Promise<Site> {
     pipelineTable: tables.PIPELINE_TABLE,
     floatsTable: tables.DYNAMO_TABLE,
     collectionHistoryTable: tables.COLLECTION_HISTORY_TABLE,
+    recurringTable: tables.RECURRING_TABLE,
     timer: systemTimer,
     random,
   });
