@@ -9,6 +9,7 @@ import type { Caller } from '../src/ports/caller.ts';
 import type { Clock } from '../src/ports/clock.ts';
 import type { Log } from '../src/ports/log.ts';
 import type { Stores } from '../src/wiring/stores.ts';
+import type { FloatsDesk } from './floats-desk.ts';
 import type { Forecasts } from './forecasts.ts';
 import type { Frame } from './frame.ts';
 import { framedPage } from './frame.ts';
@@ -25,6 +26,7 @@ export interface ConsoleContext {
   readonly queues: Pick<QueueSet, 'addRequest' | 'ensureEvent'>;
   readonly overview: OverviewDesk;
   readonly forecasts: Forecasts;
+  readonly floats: FloatsDesk;
   readonly live: LiveHub;
   readonly health: Health;
   readonly patience: Patience;

@@ -3,6 +3,8 @@ import express from 'express';
 import type { Instant } from '../src/domain/instant.ts';
 import { explain } from '../src/app/explain.ts';
 import { findRequest } from '../src/app/find-request.ts';
+import type { FloatId } from '../src/domain/floats/float.ts';
+import { floatIdOf } from '../src/domain/floats/record-id.ts';
 import { parseRunId } from '../src/domain/runs.ts';
 import type { RunId } from '../src/domain/runs.ts';
 import type { SubscriptionId, UserId } from '../src/domain/subscription.ts';
@@ -18,10 +20,15 @@ import { outageBanner } from './frame.ts';
 import type { Html } from './html.ts';
 import type { Fragments } from './live.ts';
 import { MOST_TOPICS } from './live.ts';
+import { hasFloats, readMemberFloats } from './member-floats.ts';
 import { noticeOf } from './notices.ts';
 import { PageError, notThere } from './page-error.ts';
+import { floatUrl } from './pages/float-parts.ts';
+import type { FloatsView } from './pages/floats.ts';
+import { floatsFragments, floatsPage } from './pages/floats.ts';
 import { forecastPage, forecastPart } from './pages/forecast.ts';
 import { freezesPage } from './pages/freezes.ts';
+import { memberFloats } from './pages/member-floats.ts';
 import { quarantinePage } from './pages/quarantine.ts';
 import { recordsPage, runPage, runReport } from './pages/run.ts';
 import type { TodayView } from './pages/today.ts';
@@ -70,6 +77,15 @@ export function consoleRoutes(context: ConsoleContext): Router {
     );
   });
 
+  router.get('/floats', (_request, response) =>
+    show(
+      context,
+      response,
+      { title: 'Floats', section: '/floats', topics: ['floats'] },
+      floats(context).then(floatsPage),
+    ),
+  );
+
   router.get('/freezes', async (request, response) => {
     const frame = { title: 'Freezes', section: '/freezes', notice: noticeOf(request) } as const;
     const orders = patience.ask(() => stores.freezes.list());
@@ -100,6 +116,12 @@ export function consoleRoutes(context: ConsoleContext): Router {
 async function today({ overview, ratePerS }: ConsoleContext): Promise<TodayView> {
   const [look, days] = await Promise.all([overview.look(), overview.days()]);
   return { overview: look, days, ratePerS };
+}
+
+async function floats({ floats: desk, overview }: ConsoleContext): Promise<FloatsView> {
+  const [figures, runs] = await Promise.all([desk.look(), overview.runs()]);
+  const ofFloats = runs?.value.filter(({ run }) => run.process.startsWith('float-')) ?? null;
+  return { figures, runs: ofFloats === null ? null : { value: ofFloats } };
 }
 
 async function runOf({ stores, patience }: ConsoleContext, request: Request): Promise<Run> {
@@ -149,13 +171,23 @@ async function search(context: ConsoleContext, request: Request, response: Respo
 }
 
 /** The address of the member's page. */
-async function find({ stores }: ConsoleContext, id: string): Promise<string | null> {
+async function find(context: ConsoleContext, id: string): Promise<string | null> {
+  const { stores } = context;
   const { subscriptions, malformed } = await stores.subscriptions.listByUserID(id);
   if (subscriptions.length + malformed.length > 0) return `/users/${encodeURIComponent(id)}`;
   const record = await stores.subscriptions.getByID(id);
-  return record === null
-    ? null
-    : `/users/${encodeURIComponent(record.userId)}?record=${encodeURIComponent(record.subscriptionId)}`;
+  if (record !== null)
+    return `/users/${encodeURIComponent(record.userId)}?record=${encodeURIComponent(record.subscriptionId)}`;
+  return findFloats(context, id);
+}
+
+/** A float is known by its id, and by the name that runs and the audit give it; and members may have nothing else. */
+async function findFloats({ stores, patience }: ConsoleContext, id: string): Promise<string | null> {
+  const found = await patience.ask(() => stores.floats.get(floatIdOf(id) ?? (id as FloatId)));
+  const float = found?.value ?? null;
+  if (float !== null) return floatUrl(float);
+  const listed = await patience.ask(() => stores.floats.listByUserID(id as UserId));
+  return listed === null || listed.value.floats.length === 0 ? null : `/users/${encodeURIComponent(id)}`;
 }
 
 async function member(context: ConsoleContext, request: Request, response: Response): Promise<void> {
@@ -165,8 +197,11 @@ async function member(context: ConsoleContext, request: Request, response: Respo
   // Before the records: where it has ended, they show what came of it.
   const ordered = await patience.inTime(() => requestOf(context, queryText(request, 'request'), userId));
   const { subscriptions, malformed } = await patience.inTime(() => stores.subscriptions.listByUserID(userId));
-  if (subscriptions.length + malformed.length === 0) throw notThere('There is no such member.', '/users');
-  const looked = queryText(request, 'record') ?? newestDue(subscriptions, clock.now());
+  const { record, float } = lookedAt(request);
+  const advances = await readMemberFloats(context, userId, float, record !== null);
+  if (subscriptions.length + malformed.length === 0 && !hasFloats(advances))
+    throw notThere('There is no such member.', '/users');
+  const looked = record ?? (float === null ? newestDue(subscriptions, clock.now()) : null);
   const explanation =
     looked === null
       ? null
@@ -185,7 +220,15 @@ async function member(context: ConsoleContext, request: Request, response: Respo
     request: ordered,
     mayAct: mayAct(response),
   };
-  await show(context, response, frame, userPage(view));
+  await show(context, response, frame, userPage(view, memberFloats(advances)));
+}
+
+/** Runs name a float as they name a record. */
+function lookedAt(request: Request): { readonly record: string | null; readonly float: FloatId | null } {
+  const record = queryText(request, 'record');
+  const float = queryText(request, 'float') as FloatId | null;
+  const named = record === null ? null : floatIdOf(record);
+  return named === null ? { record, float } : { record: null, float: named };
 }
 
 /** The period that most questions are about: the last one that was due, or else the first. */
@@ -206,7 +249,7 @@ async function requestOf(
   return request?.userId === userId ? request : null;
 }
 
-const TOPIC = /^(banner|today|forecast|(run|request):[\x21-\x7e]{1,200})$/;
+const TOPIC = /^(banner|today|forecast|floats|(run|request):[\x21-\x7e]{1,200})$/;
 
 function listen({ live, nowMs }: ConsoleContext, request: Request, response: Response): void {
   const asked = [request.query['topic'] ?? []].flat().map(String);
@@ -225,6 +268,8 @@ export async function renderTopic(context: ConsoleContext, topic: string): Promi
       return { banner: outageBanner(await context.health())?.toString() ?? '' };
     case 'today':
       return todayFragments(await today(context));
+    case 'floats':
+      return floatsFragments(await floats(context));
     case 'forecast':
       return Object.fromEntries(
         (await context.forecasts.list()).map((each) => [

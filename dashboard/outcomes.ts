@@ -7,8 +7,8 @@ import type { RunReport } from '../src/ports/runs.ts';
 export const OUTCOMES = {
   collected: ['collected'],
   sent: ['sent'],
-  unpaid: ['declined', 'refused', 'unknown'],
-  closed: ['cancelled', 'waived', 'stale', 'pause-skipped', 'notified'],
+  unpaid: ['declined', 'refused', 'unknown', 'given-up', 'uncollectable'],
+  closed: ['cancelled', 'waived', 'stale', 'pause-skipped', 'defaulted', 'notified'],
   later: ['no-op', 'deferred', 'skipped', 'blocked', 'held', 'locked'],
   trouble: ['failed', 'malformed'],
 } as const satisfies Record<string, readonly VerdictName[]>;
