@@ -20,7 +20,7 @@ import { outageBanner } from './frame.ts';
 import type { Html } from './html.ts';
 import type { Fragments } from './live.ts';
 import { MOST_TOPICS } from './live.ts';
-import { hasFloats, readMemberFloats } from './member-floats.ts';
+import { hasFloats, lookedAt, readMemberFloats } from './member-floats.ts';
 import { noticeOf } from './notices.ts';
 import { PageError, notThere } from './page-error.ts';
 import { floatUrl } from './pages/float-parts.ts';
@@ -221,14 +221,6 @@ async function member(context: ConsoleContext, request: Request, response: Respo
     mayAct: mayAct(response),
   };
   await show(context, response, frame, userPage(view, memberFloats(advances)));
-}
-
-/** Runs name a float as they name a record. */
-function lookedAt(request: Request): { readonly record: string | null; readonly float: FloatId | null } {
-  const record = queryText(request, 'record');
-  const float = queryText(request, 'float') as FloatId | null;
-  const named = record === null ? null : floatIdOf(record);
-  return named === null ? { record, float } : { record: null, float: named };
 }
 
 /** The period that most questions are about: the last one that was due, or else the first. */

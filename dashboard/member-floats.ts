@@ -1,12 +1,15 @@
+import type { Request } from 'express';
 import type { FloatExplanation } from '../src/app/floats/explain-float.ts';
 import { explainFloat } from '../src/app/floats/explain-float.ts';
 import type { CalendarDate } from '../src/domain/calendar-date.ts';
 import { dateOf } from '../src/domain/calendar-date.ts';
 import type { FloatId } from '../src/domain/floats/float.ts';
 import { isOpenFloat } from '../src/domain/floats/float.ts';
+import { floatIdOf } from '../src/domain/floats/record-id.ts';
 import type { UserId } from '../src/domain/subscription.ts';
 import type { FloatPage } from '../src/ports/floats.ts';
 import type { ConsoleContext } from './console-context.ts';
+import { queryText } from './console-context.ts';
 import type { Answer } from './patience.ts';
 
 /** A member's cash advances, and the story of one of them. */
@@ -36,3 +39,14 @@ export async function readMemberFloats(
 
 export const hasFloats = ({ floats }: MemberFloats): boolean =>
   floats !== null && floats.value.floats.length + floats.value.malformed.length > 0;
+
+/** Runs name a float as they name a record. */
+export function lookedAt(request: Request): {
+  readonly record: string | null;
+  readonly float: FloatId | null;
+} {
+  const record = queryText(request, 'record');
+  const float = queryText(request, 'float') as FloatId | null;
+  const named = record === null ? null : floatIdOf(record);
+  return named === null ? { record, float } : { record: null, float: named };
+}

@@ -54,8 +54,8 @@ export function collectDue(environment: Environment, out: Terminal, signal: Abor
 /** Which verdicts make up which column. */
 const COLUMNS = {
   collected: ['collected', 'sent'],
-  'not paid': ['declined', 'refused', 'unknown', 'given-up', 'uncollectable'],
-  closed: ['cancelled', 'waived', 'stale', 'pause-skipped', 'defaulted'],
+  'not paid': ['declined', 'refused', 'unknown'],
+  closed: ['cancelled', 'waived', 'stale', 'pause-skipped'],
   'left for later': ['no-op', 'deferred', 'skipped', 'blocked', 'held', 'locked', 'failed', 'malformed'],
 } as const satisfies Record<string, readonly VerdictName[]>;
 
