@@ -100,7 +100,7 @@ describe('why a float was collected', () => {
       'the charge of 60.00 from the bank account was accepted and is on its way through the bank',
       'the charge of 60.00 from the bank account was returned by the bank',
     ]);
-    expect(found.summary).toMatch(/^owed since 2026-11-16, and tried again: R01/);
+    expect(found.summary).toMatch(/^owed since 2026-11-16 \(R01\), and tried again/);
     const model = { version: 'rule-1', override: false, features: { failed_ach: 0, amount_cents: 6000 } };
     expect(found.attempts).toMatchObject([{ ach_model: null }, { ach_model: model }]);
     expect(found.story.at(-1)).toMatchObject({ outcome: 'RETURNED', ach_model: model });
