@@ -70,7 +70,13 @@ export function logText(row: LogEntry, attempt: AttemptRecord | undefined, isFir
   // An attempt of the service before us, or one whose record is lost.
   if (row.attemptId !== null || row.method !== null || !isOurs(row))
     return `the log has ${row.outcome} of the stage ${row.process}`;
-  return row.process === 'SUPPORT' ? SUPPORT_TEXTS[row.outcome] : 'it was given up for good';
+  return row.process === 'SUPPORT' ? supportText(row) : 'it was given up for good';
+}
+
+function supportText({ outcome, said }: LogEntry): string {
+  const text = SUPPORT_TEXTS[outcome];
+  if (said === undefined) return text;
+  return `${text} (${said.who}${said.reason === null ? '' : `: ${said.reason}`})`;
 }
 
 /** What leaves a row without an attempt. */
