@@ -10,6 +10,7 @@ import type { Clock } from '../src/ports/clock.ts';
 import type { Gateway } from '../src/ports/gateways.ts';
 import type { Log } from '../src/ports/log.ts';
 import type { Stores } from '../src/wiring/stores.ts';
+import type { FloatsDesk } from './floats-desk.ts';
 import type { Forecasts } from './forecasts.ts';
 import type { Frame } from './frame.ts';
 import { framedPage } from './frame.ts';
@@ -27,6 +28,7 @@ export interface ConsoleContext {
   readonly gateways: readonly Gateway[];
   readonly overview: OverviewDesk;
   readonly forecasts: Forecasts;
+  readonly floats: FloatsDesk;
   readonly live: LiveHub;
   readonly health: Health;
   readonly patience: Patience;

@@ -3,6 +3,8 @@ import express from 'express';
 import type { Instant } from '../src/domain/instant.ts';
 import { explain } from '../src/app/explain.ts';
 import { findRequest } from '../src/app/find-request.ts';
+import type { FloatId } from '../src/domain/floats/float.ts';
+import { floatIdOf } from '../src/domain/floats/record-id.ts';
 import { parseRunId } from '../src/domain/runs.ts';
 import type { RunId } from '../src/domain/runs.ts';
 import type { SubscriptionId, UserId } from '../src/domain/subscription.ts';
@@ -19,10 +21,16 @@ import { gatewayPages } from './gateways.ts';
 import type { Html } from './html.ts';
 import type { Fragments } from './live.ts';
 import { MOST_TOPICS } from './live.ts';
+import type { MemberFloats } from './member-floats.ts';
+import { hasFloats, lookedAt, readMemberFloats } from './member-floats.ts';
 import { noticeOf } from './notices.ts';
 import { PageError, notThere } from './page-error.ts';
+import { floatUrl } from './pages/float-parts.ts';
+import type { FloatsView } from './pages/floats.ts';
+import { floatsFragments, floatsPage } from './pages/floats.ts';
 import { forecastPage, forecastPart } from './pages/forecast.ts';
 import { freezesPage } from './pages/freezes.ts';
+import { memberFloats } from './pages/member-floats.ts';
 import { quarantinePage } from './pages/quarantine.ts';
 import { recordsPage, runPage, runReport } from './pages/run.ts';
 import type { TodayView } from './pages/today.ts';
@@ -72,6 +80,15 @@ export function consoleRoutes(context: ConsoleContext): Router {
     );
   });
 
+  router.get('/floats', (_request, response) =>
+    show(
+      context,
+      response,
+      { title: 'Floats', section: '/floats', topics: ['floats'] },
+      floats(context).then(floatsPage),
+    ),
+  );
+
   router.get('/freezes', async (request, response) => {
     const frame = { title: 'Freezes', section: '/freezes', notice: noticeOf(request) } as const;
     const orders = patience.ask(() => stores.freezes.list());
@@ -104,6 +121,12 @@ export function consoleRoutes(context: ConsoleContext): Router {
 async function today({ overview, ratePerS }: ConsoleContext): Promise<TodayView> {
   const [look, days] = await Promise.all([overview.look(), overview.days()]);
   return { overview: look, days, ratePerS };
+}
+
+async function floats({ floats: desk, overview }: ConsoleContext): Promise<FloatsView> {
+  const [figures, runs] = await Promise.all([desk.look(), overview.runs()]);
+  const ofFloats = runs?.value.filter(({ run }) => run.process.startsWith('float-')) ?? null;
+  return { figures, runs: ofFloats === null ? null : { value: ofFloats } };
 }
 
 async function runOf({ stores, patience }: ConsoleContext, request: Request): Promise<Run> {
@@ -153,64 +176,87 @@ async function search(context: ConsoleContext, request: Request, response: Respo
 }
 
 /** The address of the member's page. */
-async function find({ stores }: ConsoleContext, id: string): Promise<string | null> {
+async function find(context: ConsoleContext, id: string): Promise<string | null> {
+  const { stores } = context;
   const { subscriptions, malformed } = await stores.subscriptions.listByUserID(id);
   if (subscriptions.length + malformed.length > 0) return `/users/${encodeURIComponent(id)}`;
   const record = await stores.subscriptions.getByID(id);
-  return record === null
-    ? null
-    : `/users/${encodeURIComponent(record.userId)}?record=${encodeURIComponent(record.subscriptionId)}`;
+  if (record !== null)
+    return `/users/${encodeURIComponent(record.userId)}?record=${encodeURIComponent(record.subscriptionId)}`;
+  return findFloats(context, id);
+}
+
+/** A float is known by its id, and by the name that runs and the audit give it; and members may have nothing else. */
+async function findFloats({ stores, patience }: ConsoleContext, id: string): Promise<string | null> {
+  const found = await patience.ask(() => stores.floats.get(floatIdOf(id) ?? (id as FloatId)));
+  const float = found?.value ?? null;
+  if (float !== null) return floatUrl(float);
+  const listed = await patience.ask(() => stores.floats.listByUserID(id as UserId));
+  return listed === null || listed.value.floats.length === 0 ? null : `/users/${encodeURIComponent(id)}`;
 }
 
 async function member(context: ConsoleContext, request: Request, response: Response): Promise<void> {
-  const { stores, clock, patience } = context;
   const userId = String(request.params['userId']) as UserId;
   if (!ID.test(userId)) throw notThere('There is no such member.', '/users');
   // Before the records: where it has ended, they show what came of it.
-  const ordered = await patience.inTime(() => requestOf(context, queryText(request, 'request'), userId));
+  const requestId = queryText(request, 'request');
+  const ordered = await context.patience.inTime(() => requestOf(context, requestId, userId));
+  const asked = { userId, ...lookedAt(request) };
+  const found = await readMember(context, asked);
+  const { view, advances } = found;
+  if (view.records.length + view.malformed.length === 0 && !hasFloats(advances))
+    throw notThere('There is no such member.', '/users');
+  const frame = {
+    title: `Member ${userId}`,
+    section: '/users',
+    topics: [...(ordered === null ? [] : [`request:${ordered.requestId}`]), memberTopic(asked)],
+    mark: memberMark(found),
+    notice: noticeOf(request),
+  } as const;
+  const shown = { ...view, request: ordered, mayAct: mayAct(response) };
+  await show(context, response, frame, userPage(shown, memberFloats(advances)));
+}
+
+interface MemberAsked {
+  readonly userId: UserId;
+  /** The record, or the float, whose story is told. Null: the one that most questions are about. */
+  readonly record: string | null;
+  readonly float: FloatId | null;
+}
+
+/** What is shown of a member to whoever looks. */
+interface Member {
+  readonly view: Omit<UserView, 'request' | 'mayAct'>;
+  readonly advances: MemberFloats;
+}
+
+const memberTopic = ({ userId, record, float }: MemberAsked): string =>
+  `member:${new URLSearchParams({ user: userId, record: record ?? '', float: float ?? '' }).toString()}`;
+
+function memberAsked(topic: string): MemberAsked {
+  const asked = new URLSearchParams(topic);
+  const named = (name: string): string | null => asked.get(name) || null;
+  return {
+    userId: (named('user') ?? '') as UserId,
+    record: named('record'),
+    float: named('float') as FloatId | null,
+  };
+}
+
+async function readMember(context: ConsoleContext, { userId, record, float }: MemberAsked): Promise<Member> {
+  const { stores, clock, patience } = context;
   const { subscriptions, malformed } = await patience.inTime(() => stores.subscriptions.listByUserID(userId));
-  if (subscriptions.length + malformed.length === 0) throw notThere('There is no such member.', '/users');
-  const looked = queryText(request, 'record') ?? newestDue(subscriptions, clock.now());
+  const advances = await readMemberFloats(context, userId, float, record !== null);
+  const looked = record ?? (float === null ? newestDue(subscriptions, clock.now()) : null);
   const explanation =
     looked === null
       ? null
       : await explain({ ...stores, clock }, { userId, subscriptionId: looked as SubscriptionId });
-  const view = { userId, records: subscriptions, malformed, explanation };
-  const frame = {
-    title: `Member ${userId}`,
-    section: '/users',
-    topics: [
-      ...(ordered === null ? [] : [`request:${ordered.requestId}`]),
-      // A row that cannot be read changes when somebody mends it, by hand.
-      ...(explanation === null || explanation.record === null
-        ? []
-        : [`record:${explanation.subscriptionId}`]),
-    ],
-    mark: memberMark(view),
-    notice: noticeOf(request),
-  } as const;
-  await show(context, response, frame, userPage({ ...view, request: ordered, mayAct: mayAct(response) }));
+  return { view: { userId, records: subscriptions, malformed, explanation }, advances };
 }
 
-/** What is shown of a member to whoever looks. */
-type MemberView = Omit<UserView, 'request' | 'mayAct'>;
-
-const memberMark = (view: MemberView): Html => markOf(userPage({ ...view, request: null, mayAct: false }));
-
-/** What the page of a record shows now; null when it is gone. */
-async function memberNow(
-  { stores, clock }: ConsoleContext,
-  subscriptionId: SubscriptionId,
-): Promise<MemberView | null> {
-  const found = await stores.subscriptions.getByID(subscriptionId);
-  if (found === null) return null;
-  const { userId } = found;
-  const [{ subscriptions, malformed }, explanation] = await Promise.all([
-    stores.subscriptions.listByUserID(userId),
-    explain({ ...stores, clock }, { userId, subscriptionId }),
-  ]);
-  return { userId, records: subscriptions, malformed, explanation };
-}
+const memberMark = ({ view, advances }: Member): Html =>
+  markOf(userPage({ ...view, request: null, mayAct: false }, memberFloats(advances)));
 
 /** The period that most questions are about: the last one that was due, or else the first. */
 function newestDue(
@@ -230,7 +276,7 @@ async function requestOf(
   return request?.userId === userId ? request : null;
 }
 
-const TOPIC = /^(banner|today|forecast|(run|request|record):[\x21-\x7e]{1,200})$/;
+const TOPIC = /^(banner|today|forecast|floats|(run|request|member):[\x21-\x7e]{1,400})$/;
 
 function listen({ live, nowMs }: ConsoleContext, request: Request, response: Response): void {
   const asked = [request.query['topic'] ?? []].flat().map(String);
@@ -250,6 +296,8 @@ export async function renderTopic(context: ConsoleContext, topic: string): Promi
       return { banner: outageBanner(await context.health())?.toString() ?? '' };
     case 'today':
       return todayFragments(await today(context));
+    case 'floats':
+      return floatsFragments(await floats(context));
     case 'forecast':
       return Object.fromEntries(
         (await context.forecasts.list()).map((each) => [
@@ -266,9 +314,10 @@ export async function renderTopic(context: ConsoleContext, topic: string): Promi
       const request = await patience.inTime(() => findRequest(context.stores, id));
       return request === null ? {} : { request: requestPart(request).toString() };
     }
-    case 'record': {
-      const view = await patience.inTime(() => memberNow(context, id as SubscriptionId));
-      return view === null ? {} : { mark: memberMark(view).toString() };
+    case 'member': {
+      const asked = memberAsked(id);
+      if (!ID.test(asked.userId)) return {};
+      return { mark: memberMark(await patience.inTime(() => readMember(context, asked))).toString() };
     }
     default:
       return {};

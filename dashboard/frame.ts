@@ -15,6 +15,7 @@ export const SCRIPT_URL = `/assets/console.js?v=${version(SCRIPT)}`;
 const SECTIONS = [
   ['/', 'Today'],
   ['/forecast', 'Forecast'],
+  ['/floats', 'Floats'],
   ['/users', 'Members'],
   ['/freezes', 'Freezes'],
   ['/quarantine', 'Quarantine'],

@@ -78,6 +78,16 @@ export class OverviewDesk {
     return { now, runs, rates, freezes, gauges, depths };
   }
 
+  /** The runs of today alone. */
+  async runs(): Promise<Overview['runs']> {
+    const { queues, clock, patience } = this.dependencies;
+    const [newest, depths] = await Promise.all([
+      patience.ask(() => this.todaysRuns(clock.now())),
+      patience.ask(() => queues.depths(QUEUE_NAMES)),
+    ]);
+    return newest === null ? null : patience.ask(() => this.progress(newest.value, depths));
+  }
+
   async progressOf(run: Run): Promise<RunProgress> {
     const { queues, patience } = this.dependencies;
     const depths =

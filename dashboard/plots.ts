@@ -33,7 +33,7 @@ export function outcomePlot(days: readonly DayOutcomes[]): Html {
       Records by outcome and day, the last ${days.length} days; the table below has the figures
     </title>
     ${[0, 0.5, 1].map((share) => gridLine(top * share, HEIGHT - HEIGHT * share, width))}
-    ${days.map((each, index) => bar(each, LEFT + index * (BAR + GAP), top))}
+    ${days.map((each, index) => dayBar(each, LEFT + index * (BAR + GAP), top))}
     ${days.map((each, index) =>
       index % 10 === 9 || index === days.length - 1 ? dayLabel(each, LEFT + index * (BAR + GAP)) : null,
     )}
@@ -53,7 +53,7 @@ function gridLine(value: number, y: number, width: number): Html {
     >`;
 }
 
-function bar({ date, sums }: DayOutcomes, x: number, top: number): Html {
+function dayBar({ date, sums }: DayOutcomes, x: number, top: number): Html {
   let y = HEIGHT;
   const layers = PLOTTED.map((outcome) => {
     const height = (sums[outcome].count / top) * HEIGHT;
@@ -106,3 +106,10 @@ export function meter(share: number | null, limit: number, label: string): Html 
     <line class="limit" x1="50" x2="50" y1="0" y2="8" />
   </svg>`;
 }
+
+/** A share of the longest. Its figures stand beside it, so nobody need be told of the bar. */
+export const bar = (share: number, outcome: Outcome): Html =>
+  html`<svg class="meter" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+    <rect class="track" x="0" y="0" width="100" height="8" />
+    <rect class="fill-${outcome}" x="0" y="0" width="${(share * 100).toFixed(2)}" height="8" />
+  </svg>`;

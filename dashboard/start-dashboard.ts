@@ -22,6 +22,7 @@ import { createDashboard } from './app.ts';
 import { bullBoard } from './board.ts';
 import { consoleRoutes, renderTopic } from './console.ts';
 import type { ConsoleContext } from './console-context.ts';
+import { FloatsDesk } from './floats-desk.ts';
 import { Forecasts } from './forecasts.ts';
 import { metricsTexts } from './gauges.ts';
 import { LiveHub } from './live.ts';
@@ -107,6 +108,7 @@ export async function startDashboard(
     gateways: GATEWAYS,
     overview: new OverviewDesk({ stores, queues, metricsTexts: texts, clock, timer, patience }),
     forecasts: new Forecasts({ desk, shelf, clock, log, patience }),
+    floats: new FloatsDesk({ floats: stores.floats, clock, timer, patience }),
     live,
     health,
     patience,

@@ -39,8 +39,11 @@ export function eventProcessor(context: EventContext, apply: ApplyEvent): Proces
     const data = dataOf(eventJob, taken.job);
     const first = await inbox.earliest(data.stream, data.userId);
     if (first !== null && isEarlier(first, data)) await awaitTurn(context, taken, data);
-    const isTurn = first?.sequence === data.sequence;
-    if (!isTurn) return DEALT_WITH;
+    if (first?.sequence !== data.sequence) {
+      // Whoever was through with it may have died before calling the next.
+      if (first !== null) await queues.ensureEvent(first);
+      return DEALT_WITH;
+    }
     const outcome = await attempt(context, taken, { data, event: first, apply });
     const next = await inbox.earliest(data.stream, data.userId);
     if (next !== null) await queues.ensureEvent(next);

@@ -1,6 +1,5 @@
 import type { Explanation } from '../../src/app/explain.ts';
 import type { StoryLine } from '../../src/app/explain-story.ts';
-import { parseRunId } from '../../src/domain/runs.ts';
 import type { BillingStatus, Subscription, UserId } from '../../src/domain/subscription.ts';
 import type { MalformedRowError } from '../../src/errors.ts';
 import type { CollectionRequest } from '../../src/ports/requests.ts';
@@ -8,14 +7,16 @@ import { dollars, plural, time } from '../format.ts';
 import { LIVE_LIGHT } from '../frame.ts';
 import type { Html } from '../html.ts';
 import { html } from '../html.ts';
-import { outcomeOf } from '../outcomes.ts';
+import { standingSection } from './standing.ts';
+import type { Tone } from './timeline.ts';
+import { decisionTone, timeline } from './timeline.ts';
 
 export const searchPage = (asked: string | null): Html => html`
   <div class="title"><h1>Members</h1></div>
   <section aria-labelledby="search">
     <h2 id="search">Find a member</h2>
     ${searchForm(asked ?? '')}
-    <p class="hint">By the id of the member or of one of the records.</p>
+    <p class="hint">By the id of the member, of one of the records or of a float.</p>
     ${asked === null ? null : html`<p role="status">Neither a member nor a record is called <span class="id">${asked}</span>.</p>`}
   </section>
 `;
@@ -49,14 +50,11 @@ export interface UserView {
 const recordUrl = (userId: string, subscriptionId: string): string =>
   `/users/${encodeURIComponent(userId)}?record=${encodeURIComponent(subscriptionId)}`;
 
-export const userPage = ({
-  userId,
-  records,
-  malformed,
-  explanation,
-  request,
-  mayAct,
-}: UserView): Html => html`
+/** `floats` is what is shown of the member's cash advances: first, where no record is looked at. */
+export const userPage = (
+  { userId, records, malformed, explanation, request, mayAct }: UserView,
+  floats: Html | null = null,
+): Html => html`
   <div class="title">
     <h1>Member <span class="id">${userId}</span></h1>
     ${LIVE_LIGHT}
@@ -73,12 +71,16 @@ export const userPage = ({
         </div>`
   }
   <div id="member" data-refreshed>
-    ${explanation === null ? null : standing(explanation)}
-    <section aria-labelledby="records">
-      <h2 id="records">Records</h2>
-      ${recordTable(userId, records, explanation, mayAct)}
-    </section>
-    ${explanation === null ? null : story(explanation)}
+    ${explanation === null ? floats : standingSection('standing', 'Right now', explanation)}
+    ${
+      records.length === 0
+        ? null
+        : html`<section aria-labelledby="records">
+            <h2 id="records">Records</h2>
+            ${recordTable(userId, records, explanation, mayAct)}
+          </section>`
+    }
+    ${explanation === null ? null : html`${story(explanation)}${floats}`}
   </div>
   ${mayAct ? memberActions(userId) : null}
 `;
@@ -162,64 +164,18 @@ function recordActions({ userId, subscriptionId, billingStatus }: Subscription):
   </div>`;
 }
 
-function standing({ standing: { lock, open, freezes }, notes }: Explanation): Html {
-  return html`<section aria-labelledby="standing">
-    <h2 id="standing">Right now</h2>
-    <dl class="facts">
-      <dt>Lock</dt>
-      <dd>
-        ${lock === null ? html`<span class="pill good">free</span>` : html`<span class="pill warn">held</span> <span class="id">${lock.ownerName}</span>${lock.since === null ? null : html` since ${time(lock.since)}`}`}
-      </dd>
-      <dt>Open charge</dt>
-      <dd>
-        ${open === null ? 'none' : html`<span class="pill warn">no answer yet</span> ${open.attempt.rail}, ${dollars(open.attempt.amount)}, since ${time(open.attempt.openedAt)}`}
-      </dd>
-      <dt>Frozen</dt>
-      <dd>
-        ${freezes.length === 0 ? 'no' : html`<span class="pill bad">frozen</span> ${freezes.map(({ reason, who }) => `${reason} (${who})`).join('; ')}`}
-      </dd>
-    </dl>
-    ${
-      notes.length === 0
-        ? null
-        : html`<ul>
-            ${notes.map((note) => html`<li>${note}</li>`)}
-          </ul>`
-    }
-  </section>`;
-}
-
 const story = ({ subscriptionId, summary, story: lines, unreadable }: Explanation): Html =>
   html`<section aria-labelledby="story">
     <h2 id="story">What happened to <span class="id">${subscriptionId}</span></h2>
     <p class="summary">${summary}</p>
-    <ol class="timeline">
-      ${[...lines].reverse().map(storyLine)}
-    </ol>
+    ${timeline(lines.map((line) => ({ ...line, tone: toneOf(line) })))}
     ${unreadable.length === 0 ? null : html`<p class="hint">Not readable: ${unreadable.join('; ')}</p>`}
   </section>`;
 
-function storyLine({ at, kind, text, triggerId, decision, status }: StoryLine): Html {
-  const trigger = triggerId !== null && parseRunId(triggerId) !== null ? triggerId : null;
-  return html`<li class="kind-${toneOf(kind, decision, status)}">
-    <span class="when"
-      >${time(at)} ·
-      ${kind}${trigger === null ? null : html` · <a href="/runs/${trigger}">${trigger}</a>`}</span
-    >
-    <div class="text">${text}</div>
-  </li>`;
-}
-
-function toneOf(
-  kind: StoryLine['kind'],
-  decision: StoryLine['decision'],
-  status: StoryLine['status'],
-): string {
+function toneOf({ kind, decision, status }: StoryLine): Tone {
   if (status === 'COMPLETED') return 'good';
   if (status === 'ERROR') return 'bad';
-  if (decision === null) return kind;
-  const outcome = outcomeOf(decision.verdict);
-  return outcome === 'collected' ? 'good' : outcome === 'trouble' ? 'bad' : 'verdict';
+  return decision === null ? kind : decisionTone(decision.verdict);
 }
 
 const memberActions = (userId: UserId): Html =>

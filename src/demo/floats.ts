@@ -44,7 +44,7 @@ const AMOUNTS = [2_500, 4_000, 6_000, 8_000, 10_000];
 export function demoFloat(userId: UserId, situation: FloatSituation, index: number, now: Instant): FloatLife {
   const today = dateOf(now);
   const of = (dueDate: CalendarDate): FloatLife => newLife(advance(userId, situation, index, dueDate));
-  const ago = (days: number): FloatLife => of(addDays(today, -days - (index % 5)));
+  const ago = (days: number): FloatLife => of(addDays(today, -days - (index % 13)));
   switch (situation) {
     case 'due':
       return of(today);
@@ -81,7 +81,7 @@ function advance(userId: UserId, situation: FloatSituation, index: number, dueDa
     floatId: uuidV5(`${userId}/${situation}`, NAMESPACE) as FloatId,
     userId,
     status: FLOAT_BIRTH_STATUS,
-    amount: cents(AMOUNTS[index % AMOUNTS.length] ?? 0),
+    amount: cents(AMOUNTS[(index * 3) % AMOUNTS.length] ?? 0),
     dueDate,
     createdAt,
     lastRunTime: createdAt,

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../domain/calendar-date.ts';
 import type { RouteAdvice, RouteFeatures } from '../domain/floats/ach-route.ts';
 import type { FloatRange } from '../domain/floats/due.ts';
-import type { Float, FloatId, LogEntry } from '../domain/floats/float.ts';
+import type { Float, FloatId, FloatStatus, LogEntry } from '../domain/floats/float.ts';
 import type { FloatChange } from '../domain/floats/outcomes.ts';
 import type { UserId } from '../domain/subscription.ts';
 import type { MalformedRowError } from '../errors.ts';
@@ -23,6 +23,8 @@ export interface FloatsRepository {
   /** The user's floats that are not paid back. Consistent. */
   openOf(userId: UserId): Promise<readonly FloatId[]>;
   due(range: FloatRange, key: PageKey | null): Promise<FloatPage>;
+  /** Of a status, those that are due last first; at most so many, and no more pages. From the index. */
+  newest(status: FloatStatus, most: number): Promise<FloatPage>;
   /** Refused with an OpenFloatError while the user has one that is not paid back, and if the id was used before. */
   create(authority: Authority, float: Float): Promise<void>;
   /**

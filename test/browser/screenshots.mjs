@@ -158,6 +158,9 @@ async function takeAll(url) {
   await take(light, url, `${run}/records?verdict=refused`, 'records');
   const member = await memberOf(light, url, `${run}/records?verdict=refused`);
   await take(light, url, member, 'member');
+  await take(light, url, '/floats', 'floats');
+  const float = await floatOf(light);
+  await take(light, url, float, 'member-float');
   await take(light, url, '/freezes', 'freezes');
   await take(light, url, '/quarantine', 'quarantine');
   await light.goto(`${url}/queues/`);
@@ -175,6 +178,7 @@ async function takeAll(url) {
     isMobile: true,
   });
   await take(phone, url, '/', 'today-phone');
+  await take(phone, url, '/floats', 'floats-phone');
   await take(phone, url, member, 'member-phone');
   await take(light, url, await foretoldRun(light, url), 'run');
   const stranger = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
@@ -218,6 +222,10 @@ async function runLinks(page, url, process) {
   const links = await page.getByRole('link', { name: process, exact: true }).all();
   return Promise.all(links.map((link) => link.getAttribute('href')));
 }
+
+/** On the page of floats: of the one that has a past. */
+const floatOf = (page) =>
+  page.getByRole('region', { name: 'Longest overdue' }).getByRole('link').first().getAttribute('href');
 
 async function memberOf(page, url, path) {
   await page.goto(url + path);

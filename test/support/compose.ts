@@ -129,11 +129,14 @@ export class ComposedSystem {
 
   /** Names of services, ports inside of containers, volumes and variables, as they are on this machine. */
   private async onLoopback(name: string, text: string): Promise<string> {
-    const variables = text.replaceAll(/\$\{(\w+):\?[^}]*\}/g, (_, variable: string) => {
-      const value = this.options.variables[variable];
-      if (value === undefined) throw new Error(`docker-compose.yml wants ${variable}`);
-      return value;
-    });
+    const variables = text.replaceAll(
+      /\$\{(\w+):([?-])[^}]*\}/g,
+      (_, variable: string, otherwise: string) => {
+        const value = this.options.variables[variable];
+        if (value === undefined && otherwise === '?') throw new Error(`docker-compose.yml wants ${variable}`);
+        return value ?? '';
+      },
+    );
     let mapped = variables.replaceAll('/data/', `${this.options.folder}/`);
     for (const [found, host = '', port = ''] of variables.matchAll(/\b([a-z]+):(\d{4})\b/g)) {
       const service = host === 'localhost' ? name : host;

@@ -2,7 +2,7 @@ import type { DynamoDBClient, TransactWriteItem } from '@aws-sdk/client-dynamodb
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { FloatRange } from '../../domain/floats/due.ts';
-import type { Float, FloatId, LogEntry } from '../../domain/floats/float.ts';
+import type { Float, FloatId, FloatStatus, LogEntry } from '../../domain/floats/float.ts';
 import { isOpenFloat } from '../../domain/floats/float.ts';
 import type { FloatChange } from '../../domain/floats/outcomes.ts';
 import { isLegalForFloat } from '../../domain/floats/transitions.ts';
@@ -83,6 +83,23 @@ export class DynamoFloats implements FloatsRepository, CollectionHistory {
       key,
     );
     return pageOf(items, nextKey);
+  }
+
+  async newest(status: FloatStatus, most: number): Promise<FloatPage> {
+    const { items } = await queryPage(
+      this.options.client,
+      {
+        TableName: this.options.floatsTable,
+        IndexName: FLOATS_BY_STATUS,
+        KeyConditionExpression: '#status = :status',
+        ExpressionAttributeNames: { '#status': 'status' },
+        ExpressionAttributeValues: { ':status': { S: status } },
+        ScanIndexForward: false,
+        Limit: most,
+      },
+      null,
+    );
+    return pageOf(items, null);
   }
 
   async create(authority: Authority, float: Float): Promise<void> {

@@ -12,16 +12,15 @@ const STATUS_TEXTS: Record<FloatStatus, (float: Float, today: CalendarDate) => s
   SCHEDULING: ({ dueDate }, today) =>
     `not charged yet: it ${dueDate < today ? 'was' : 'is'} due on ${dueDate}`,
   ACHSENT: () => 'on its way through the bank, whose word comes some banking days later',
-  RETRY: ({ dueDate, error }) => `owed since ${dueDate}, and tried again${because(error)}`,
+  RETRY: ({ dueDate, error }) =>
+    `owed since ${dueDate}${error === '' ? '' : ` (${reasonText(error)})`}, and tried again on weekdays and when income arrives`,
   UNCOLLECTABLE: ({ dueDate }) =>
     `owed since ${dueDate}, and there is nothing to charge: the member has no primary account; looked at again every day`,
   COMPLETED: ({ completedAt }) =>
     completedAt === null ? 'paid back' : `paid back on ${formatInstant(completedAt)}`,
-  DEFAULTED: ({ error }) => `given up for good${because(error)}`,
+  // A reason of ours, or the processor's words.
+  DEFAULTED: ({ error }) => `given up for good${error === '' ? '' : `: ${reasonText(error)}`}`,
 };
-
-/** A reason of ours, or the processor's words. */
-const because = (error: string): string => (error === '' ? '' : `: ${reasonText(error)}`);
 
 /** While the answer to a charge is unknown, the status says less than the charge does. */
 export const floatSummary = (float: Float, open: Attempt | null, today: CalendarDate): string =>
@@ -71,7 +70,13 @@ export function logText(row: LogEntry, attempt: AttemptRecord | undefined, isFir
   // An attempt of the service before us, or one whose record is lost.
   if (row.attemptId !== null || row.method !== null || !isOurs(row))
     return `the log has ${row.outcome} of the stage ${row.process}`;
-  return row.process === 'SUPPORT' ? SUPPORT_TEXTS[row.outcome] : 'it was given up for good';
+  return row.process === 'SUPPORT' ? supportText(row) : 'it was given up for good';
+}
+
+function supportText({ outcome, said }: LogEntry): string {
+  const text = SUPPORT_TEXTS[outcome];
+  if (said === undefined) return text;
+  return `${text} (${said.who}${said.reason === null ? '' : `: ${said.reason}`})`;
 }
 
 /** What leaves a row without an attempt. */

@@ -173,6 +173,19 @@ describe('what is due', () => {
     expect((await floats.due({ status: 'RETRY', ...dates }, null)).floats).toEqual([]);
   });
 
+  it('is given by status with the latest first, and so many only', async () => {
+    const days = ['2033-03-01', '2033-03-02', '2033-03-03'].map(day);
+    for (const dueDate of days) {
+      user = `member-${randomUUID()}` as UserId;
+      fence = await store.takeLock(user);
+      await made({ dueDate });
+    }
+    const { floats: found, nextKey } = await floats.newest('SCHEDULING', 2);
+    expect(found.map(({ dueDate }) => dueDate)).toEqual([days[2], days[1]]);
+    expect(nextKey).toBeNull();
+    expect((await floats.newest('DEFAULTED', 2)).floats).toEqual([]);
+  });
+
   it('is not hidden by a row that cannot be read', async () => {
     const float = await made({ dueDate: day('2032-01-01') });
     const [row] = (await all(store.tables.floats)).filter((item) => item['float_id']?.S === float.floatId);

@@ -5,13 +5,12 @@ import { writeFloat, writeLogEntry } from '../../../src/adapters/dynamodb/float-
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
 import type { Float, Stage } from '../../../src/domain/floats/float.ts';
 import { recordIdOf } from '../../../src/domain/floats/record-id.ts';
-import { planFloatSupport } from '../../../src/domain/floats/support.ts';
 import { plusDays } from '../../../src/domain/instant.ts';
 import { floatLockKey } from '../../../src/ports/lock.ts';
 import type { ApiClient } from '../../support/api.ts';
 import { api } from '../../support/api.ts';
 import { cli, figuresOf } from '../../support/cli.ts';
-import { bankSays, changeFloat } from '../../support/float-changes.ts';
+import { bankSays } from '../../support/float-changes.ts';
 import type { FloatDesk } from '../../support/float-desk.ts';
 import { floatDesk } from '../../support/float-desk.ts';
 import { day, logEntry } from '../../support/floats.ts';
@@ -100,7 +99,7 @@ describe('why a float was collected', () => {
       'the charge of 60.00 from the bank account was accepted and is on its way through the bank',
       'the charge of 60.00 from the bank account was returned by the bank',
     ]);
-    expect(found.summary).toMatch(/^owed since 2026-11-16, and tried again: R01/);
+    expect(found.summary).toMatch(/^owed since 2026-11-16 \(R01\), and tried again/);
     const model = { version: 'rule-1', override: false, features: { failed_ach: 0, amount_cents: 6000 } };
     expect(found.attempts).toMatchObject([{ ach_model: null }, { ach_model: model }]);
     expect(found.story.at(-1)).toMatchObject({ outcome: 'RETURNED', ach_model: model });
@@ -146,16 +145,14 @@ describe('why a float was not collected', () => {
     await collect('TODAY6AM', float);
     expect(await collect('RETRY', float)).toMatchObject({ verdict: 'defaulted' });
     expect((await explained(float)).summary).toBe('given up for good: it is too long past its due date');
-    await changeFloat(system.here, desk, float, (now) => {
-      const plan = planFloatSupport(now, 'RETRY', null, system.here.now);
-      if (plan.plan === 'refused') throw new Error(plan.detail);
-      return plan.change;
-    });
+    const body = { status: 'RETRY', reason: 'the member called' };
+    const path = `/v1/${float.userId}/floats/${float.floatId}`;
+    expect((await client.call('PATCH', path, { as: 'operator', body })).status).toBe(200);
     const lines = texts(await explained(float));
     expect(lines).toContain('retry-1 gave it up for good: it is too long past its due date');
     expect(lines.slice(-2)).toEqual([
       'it was given up for good',
-      'support has the member’s word that it may be tried again',
+      'support has the member’s word that it may be tried again (operator-name: the member called)',
     ]);
   });
 

@@ -48,13 +48,16 @@ describe('the reconciler', () => {
   it('makes up for the newest missed tick of each process after an outage, and not for older ones', async () => {
     await reconcile('2026-11-09T06:00:00Z');
     expect(await reconcile('2026-11-16T06:30:00Z')).toEqual([
+      'float-retry-20261113T083000Z',
+      'float-today-20261113T093000Z',
+      'float-tomorrow-20261113T093000Z',
       'notify-20261115T150000Z',
       'pause-20261113T220000Z',
       'retry-20261113T070000Z',
       'scheduled-20261113T080000Z',
       'stale-20261115T090000Z',
     ]);
-    expect(await dependencies.runs.list(10)).toHaveLength(5);
+    expect(await dependencies.runs.list(10)).toHaveLength(8);
   });
 
   it('sees that a run which stands still goes on from where it stands', async () => {

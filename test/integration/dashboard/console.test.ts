@@ -8,8 +8,13 @@ import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
 import { DynamoPipeline } from '../../../src/adapters/dynamodb/pipeline.ts';
 import { DynamoRequests } from '../../../src/adapters/dynamodb/requests.ts';
 import { DynamoRuns } from '../../../src/adapters/dynamodb/runs.ts';
+import { DynamoSeeder } from '../../../src/adapters/dynamodb/seeder.ts';
 import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { startRun } from '../../../src/app/run-collections.ts';
+import type { FloatLife } from '../../../src/demo/float-life.ts';
+import type { FloatSituation } from '../../../src/demo/floats.ts';
+import { demoFloat } from '../../../src/demo/floats.ts';
+import { instantFromMs } from '../../../src/domain/instant.ts';
 import { cents } from '../../../src/domain/money.ts';
 import type { SubscriptionId, UserId } from '../../../src/domain/subscription.ts';
 import type { Verdict } from '../../../src/domain/verdict.ts';
@@ -39,7 +44,7 @@ let viewer: string;
 let operator: string;
 
 beforeAll(async () => {
-  [store, redis] = await Promise.all([billingStore(), privateRedis()]);
+  [store, redis] = await Promise.all([billingStore({ withFloats: true }), privateRedis()]);
   desk = inboxDesk(store.client, store.tables);
   const table = store.tables.pipeline;
   const reader = new BatchReader({ client: store.client, table, timer: systemTimer, random: Math.random });
@@ -54,6 +59,8 @@ beforeAll(async () => {
     HISTORY_TABLE: store.tables.history,
     LOCKS_TABLE: store.tables.locks,
     PIPELINE_TABLE: table,
+    DYNAMO_TABLE: store.tables.floats,
+    COLLECTION_HISTORY_TABLE: store.tables.collectionHistory,
     ...NO_SERVICES,
   });
   await isReady(here);
@@ -280,6 +287,81 @@ describe('a member', () => {
     expect(await page()).toContain('operator-name');
     const again = await asOperator(`/users/${userId}/waive`, { ...form, record: randomUUID() });
     expect([again.status, again.text]).toEqual([409, expect.stringContaining('Nothing was changed')]);
+  });
+});
+
+describe('floats', () => {
+  const moment = instantFromMs(Date.now());
+  const seeder = (): DynamoSeeder =>
+    new DynamoSeeder({
+      client: store.client,
+      billingTable: store.tables.billing,
+      historyTable: store.tables.history,
+      pipelineTable: store.tables.pipeline,
+      floatsTable: store.tables.floats,
+      collectionHistoryTable: store.tables.collectionHistory,
+      timer: systemTimer,
+      random: Math.random,
+    });
+  const advance = (situation: FloatSituation, userId = newUser()): FloatLife =>
+    demoFloat(userId, situation, 1, moment);
+  const seeded = async (...floats: FloatLife[]): Promise<void> => seeder().write([{ records: [], floats }]);
+
+  it('are counted by status and due date, and listed', async () => {
+    const [due, lost, retried] = [advance('due'), advance('given-up'), advance('retry-after-card')];
+    await seeded(due);
+    await seeded(lost);
+    await seeded(retried);
+    await eventually('the index has them', async () => (await look('/floats')).includes(due.float.userId));
+    const text = await look('/floats');
+    for (const part of ['Due by today', 'SCHEDULING', 'Longest overdue', 'the bank returned as many debits'])
+      expect(text).toContain(part);
+    for (const { float } of [due, lost, retried])
+      expect(text).toContain(`/users/${float.userId}?float=${float.floatId}`);
+    expect(text).toMatch(/aria-current="page">Floats/);
+  });
+
+  it('of a member are shown with story and history, the model’s word among it', async () => {
+    const { userId, subscriptionId } = await memberWithRecord();
+    const { float, attempts } = advance('retry-after-card', userId);
+    await seeded(advance('retry-after-card', userId));
+    const page = (query: string) => look(`/users/${userId}${query}`);
+    await eventually('the index has it', async () => (await page('')).includes(float.floatId));
+    const text = await page(`?float=${float.floatId}`);
+    for (const part of [
+      'RETRY',
+      'owed since',
+      'because there was no money on the card',
+      'rule-1',
+      'in 100 to be paid',
+      '1 failed ACH debit',
+      'JPM-',
+    ])
+      expect(text).toContain(part);
+    expect(text).not.toContain('first as SCHEDULED');
+    expect(attempts).toHaveLength(2);
+    // Without a choice both are told; with a record only that.
+    expect(await page('')).toMatch(/first as SCHEDULED[\s\S]*What happened to float/);
+    const record = await page(`?record=${subscriptionId}`);
+    expect(record).toContain(float.floatId);
+    expect(record).not.toContain('What happened to float');
+    // As runs name it.
+    expect(await page(`?record=float.${float.floatId}`)).toContain('What happened to float');
+  });
+
+  it('make a member known who has no billing record, by any of their names', async () => {
+    const { float } = advance('tomorrow');
+    await seeded(advance('tomorrow', float.userId));
+    const location = async (q: string): Promise<string | null> =>
+      (await here.get(`/users?q=${q}`, { cookie: viewer })).headers.get('location');
+    await eventually('the index has it', async () => (await location(float.userId)) !== null);
+    expect(await location(float.userId)).toBe(`/users/${float.userId}`);
+    const page = `/users/${float.userId}?float=${float.floatId}`;
+    expect(await location(float.floatId)).toBe(page);
+    expect(await location(`float.${float.floatId}`)).toBe(page);
+    expect(await look(page)).toContain('not charged yet: it is due on');
+    const nobody = await here.get(`/users/${newUser()}`, { cookie: viewer });
+    expect(nobody.status).toBe(404);
   });
 });
 

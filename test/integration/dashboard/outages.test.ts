@@ -22,7 +22,7 @@ const tables = () => ({
   ...NO_SERVICES,
 });
 
-const PAGES = ['/', '/forecast', '/freezes', '/quarantine', '/users'];
+const PAGES = ['/', '/forecast', '/floats', '/freezes', '/quarantine', '/users'];
 
 async function expectPages(here: Dashboard, cookie: string, banner: string): Promise<void> {
   for (const path of PAGES) {

@@ -174,9 +174,12 @@ describe('an event of its user', () => {
   it('that was dealt with before is not applied again, and nobody waits for it', async () => {
     const event = await memberships.store(record.userId, 'CANCEL');
     const later = await memberships.store(record.userId, 'RETRACT');
+    await putOff(await take(later));
     const again = await take(event);
     await APPLY.users(event, undefined);
     expect(await run(again)).toEqual({ result: 'no-op', reason: 'dealt-with' });
+    // Whoever applied it died before calling the next one.
+    expect(await stateOf(later)).toBe('waiting');
     expect(await run(await take(later))).toMatchObject({ result: 'changed' });
   });
 
