@@ -34,8 +34,12 @@ export async function changeRecurring(
   return remindAtOnce(dependencies, changed);
 }
 
+/** What ending one takes: nothing that could charge or tell anybody. */
+export type CancelRecurringDependencies = LockDependencies &
+  Pick<ChangeRecurringDependencies, 'recurring' | 'clock'>;
+
 export const cancelRecurring = (
-  dependencies: ChangeRecurringDependencies,
+  dependencies: CancelRecurringDependencies,
   ref: RecurringRef,
   by: string,
 ): Promise<RecurringSubscription> =>
@@ -46,7 +50,7 @@ export const cancelRecurring = (
 const CODES = { 'open-attempt': 'attempt-open', over: 'subscription-over' } as const;
 
 function carryOut(
-  dependencies: ChangeRecurringDependencies,
+  dependencies: CancelRecurringDependencies,
   ref: RecurringRef,
   planFor: (subscription: RecurringSubscription) => Promise<RecurringPlan>,
 ): Promise<RecurringSubscription> {
