@@ -63,6 +63,7 @@ export async function* audit(
     records: 0,
     floats: 0,
     recurring: 0,
+    accountItems: 0,
     attempts: 0,
     debits: 0,
     violations: 0,
@@ -175,6 +176,7 @@ async function auditAccountItems(found: Found, account: AccountItems): Promise<r
   const { tables, tallies, unclaimed, circumstances, counts } = found;
   const audited = await auditAccount(tables, account, tallies, circumstances);
   counts.recurring += audited.subscriptions;
+  counts.accountItems += account.items.length;
   counts.attempts += audited.attempts;
   for (const id of audited.claimed) unclaimed.delete(id);
   if (audited.violations === null) counts.unsettled += 1;

@@ -21,6 +21,8 @@ export interface AuditTotals {
   readonly records: number;
   readonly floats: number;
   readonly recurring: number;
+  /** Whatever is stored of the accounts that were looked at: how far a progress bar has come. */
+  readonly accountItems: number;
   readonly attempts: number;
   readonly debits: number;
   readonly violations: number;

@@ -83,7 +83,8 @@ async function tell(
 ): Promise<{ violations: Violation[]; totals: AuditTotals }> {
   const violations: Violation[] = [];
   const bar = out.progress('auditing records, floats and accounts', await source.tables.estimate());
-  const onProgress: OnProgress = ({ records, floats, recurring }) => bar.update(records + floats + recurring);
+  const onProgress: OnProgress = ({ records, floats, accountItems }) =>
+    bar.update(records + floats + accountItems);
   const run = audit(source, options, onProgress);
   let step = await run.next();
   for (; step.done !== true; step = await run.next()) violations.push(step.value);
