@@ -53,11 +53,13 @@ describe('the reconciler', () => {
       'float-tomorrow-20261113T093000Z',
       'notify-20261115T150000Z',
       'pause-20261113T220000Z',
+      'recurring-payments-20261115T160000Z',
+      'recurring-reminders-20261115T150000Z',
       'retry-20261113T070000Z',
       'scheduled-20261113T080000Z',
       'stale-20261115T090000Z',
     ]);
-    expect(await dependencies.runs.list(10)).toHaveLength(8);
+    expect(await dependencies.runs.list(20)).toHaveLength(10);
   });
 
   it('sees that a run which stands still goes on from where it stands', async () => {
