@@ -37,6 +37,7 @@ function copies(count: number, model: DemoMember): DemoMember[] {
         subscriptionId: randomUUID() as SubscriptionId,
       })),
       floats: [],
+      recurring: [],
     };
   });
 }

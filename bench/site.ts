@@ -44,6 +44,7 @@ export async function openSite(ground: Ground): Promise<Site> {
     LOCKS_TABLE: `${name}-locks`,
     PIPELINE_TABLE: `${name}-pipeline`,
     DYNAMO_TABLE: `${name}-floats`,
+    RECURRING_TABLE: `${name}-recurring`,
     COLLECTION_HISTORY_TABLE: `${name}-collection-history`,
   };
   const url = `${ground.stack.redisUrl}/${sites}`;
@@ -59,6 +60,7 @@ export async function openSite(ground: Ground): Promise<Site> {
     pipelineTable: tables.PIPELINE_TABLE,
     floatsTable: tables.DYNAMO_TABLE,
     collectionHistoryTable: tables.COLLECTION_HISTORY_TABLE,
+    recurringTable: tables.RECURRING_TABLE,
     timer: systemTimer,
     random,
   });

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { Refusal } from '../src/app/desk/refusal.ts';
 import { updateRecord } from '../src/app/desk/update-record.ts';
 import { replayEvent } from '../src/app/gateways/replay-event.ts';
+import { cancelRecurring } from '../src/app/recurring/change-recurring.ts';
 import { dropQuarantined, replayQuarantined } from '../src/app/quarantine.ts';
 import type { Replay } from '../src/app/quarantine.ts';
 import { readAgain } from '../src/app/read-again.ts';
@@ -27,6 +28,7 @@ import { STOPS } from './pages/freezes.ts';
 import type { Confirmation } from './pages/messages.ts';
 import { confirmPage, reasonInput } from './pages/messages.ts';
 import { laterEvents } from './pages/quarantine.ts';
+import { recurringUrl } from './pages/recurring.ts';
 import { statusPill } from './pages/users.ts';
 
 /** What operators do. Each is asked about once more before it is done, and leaves a line in the log with who did it. */
@@ -39,6 +41,7 @@ export function actRoutes(context: ConsoleContext): Router {
     '/quarantine/replay': replay(context),
     '/quarantine/drop': drop(context),
     '/gateways/replay': replayGatewayEvent(context),
+    '/recurring/cancel': cancelRecurringPayment(context),
     '/users/:userId/pay': pay(context),
     '/users/:userId/waive': waive(context),
   };
@@ -294,6 +297,37 @@ const replayGatewayEvent =
     trail(context, response, 'replay-gateway-event', { eventId: id, result: replayed.result });
     if (replayed.result === 'unknown') throw notThere('There is no such event.', '/gateways');
     goTo(response, back, replayed.handedOver ? 'event-replayed' : 'event-replayed-late');
+  };
+
+const cancelForm = z.object({ account: fields.accountId, subscription: fields.recurringId, confirmed });
+
+const cancelRecurringPayment =
+  (context: ConsoleContext): Act =>
+  async (request, response) => {
+    const form = formOf(request, cancelForm, '/recurring');
+    const back = recurringUrl(form.account, form.subscription);
+    if (form.confirmed === undefined)
+      return confirm(context, response, {
+        title: 'End this recurring payment?',
+        action: '/recurring/cancel',
+        text: html`<p>
+            Nothing is charged from now on. It cannot be taken back: the account begins a new one if it wants
+            to go on. A charge that was sent and has no answer yet is still recorded.
+          </p>
+          <p class="id">${form.subscription}</p>`,
+        fields: { account: form.account, subscription: form.subscription },
+        button: 'End it',
+        back,
+      });
+    const { stores, owned, clock } = context;
+    const ref = { accountId: form.account, recurringId: form.subscription };
+    const by = callerIn(response).name;
+    await refusedOnPage(cancelRecurring({ ...stores, owned, clock }, ref, by), back);
+    trail(context, response, 'cancel-recurring', {
+      accountId: form.account,
+      subscriptionId: form.subscription,
+    });
+    goTo(response, back, 'recurring-cancelled');
   };
 
 const payForm = z.object({

@@ -5,6 +5,8 @@ import { explain } from '../src/app/explain.ts';
 import { findRequest } from '../src/app/find-request.ts';
 import type { FloatId } from '../src/domain/floats/float.ts';
 import { floatIdOf } from '../src/domain/floats/record-id.ts';
+import { recurringOf } from '../src/domain/recurring/record-id.ts';
+import type { AccountId } from '../src/domain/recurring/recurring.ts';
 import { parseRunId } from '../src/domain/runs.ts';
 import type { RunId } from '../src/domain/runs.ts';
 import type { SubscriptionId, UserId } from '../src/domain/subscription.ts';
@@ -18,6 +20,7 @@ import type { ConsoleContext } from './console-context.ts';
 import { mayAct, queryText, sessionOf, show } from './console-context.ts';
 import { markOf, outageBanner } from './frame.ts';
 import { gatewayPages } from './gateways.ts';
+import { recurringPages } from './recurring.ts';
 import type { Html } from './html.ts';
 import type { Fragments } from './live.ts';
 import { MOST_TOPICS } from './live.ts';
@@ -32,6 +35,7 @@ import { forecastPage, forecastPart } from './pages/forecast.ts';
 import { freezesPage } from './pages/freezes.ts';
 import { memberFloats } from './pages/member-floats.ts';
 import { quarantinePage } from './pages/quarantine.ts';
+import { recurringUrl } from './pages/recurring.ts';
 import { recordsPage, runPage, runReport } from './pages/run.ts';
 import type { TodayView } from './pages/today.ts';
 import { todayFragments, todayPage } from './pages/today.ts';
@@ -111,6 +115,7 @@ export function consoleRoutes(context: ConsoleContext): Router {
   router.get('/users/:userId', (request, response) => member(context, request, response));
 
   router.use(gatewayPages(context));
+  router.use(recurringPages(context));
 
   router.get('/live', (request, response) => listen(context, request, response));
 
@@ -192,7 +197,20 @@ async function findFloats({ stores, patience }: ConsoleContext, id: string): Pro
   const float = found?.value ?? null;
   if (float !== null) return floatUrl(float);
   const listed = await patience.ask(() => stores.floats.listByUserID(id as UserId));
-  return listed === null || listed.value.floats.length === 0 ? null : `/users/${encodeURIComponent(id)}`;
+  if (listed !== null && listed.value.floats.length > 0) return `/users/${encodeURIComponent(id)}`;
+  return findRecurring({ stores, patience }, id);
+}
+
+/** The same of what accounts pay for. */
+async function findRecurring(
+  { stores, patience }: Pick<ConsoleContext, 'stores' | 'patience'>,
+  id: string,
+): Promise<string | null> {
+  const payment = recurringOf(id);
+  const accountId = payment?.accountId ?? (id as AccountId);
+  const found = await patience.ask(() => stores.recurring.getSubscriptionsByAccount(accountId));
+  const isKnown = found !== null && found.value.subscriptions.length > 0;
+  return isKnown ? recurringUrl(accountId, payment?.recurringId) : null;
 }
 
 async function member(context: ConsoleContext, request: Request, response: Response): Promise<void> {

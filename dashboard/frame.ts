@@ -19,6 +19,7 @@ const SECTIONS = [
   ['/users', 'Members'],
   ['/freezes', 'Freezes'],
   ['/quarantine', 'Quarantine'],
+  ['/recurring', 'Recurring'],
   ['/gateways', 'Gateways'],
   ['/queues', 'Queues'],
 ] as const;

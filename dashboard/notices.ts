@@ -19,6 +19,7 @@ const NOTICES = {
     'The event waits to be applied again. Redis does not answer: the workers get it when it is back.',
   ],
   waived: ['good', 'The period was waived.'],
+  'recurring-cancelled': ['good', 'The recurring payment has ended. Nothing is charged any more.'],
   forecast: ['good', 'The forecast was asked for. It is shown below when it is made.'],
 } as const satisfies Record<string, readonly ['good' | 'warn', string]>;
 

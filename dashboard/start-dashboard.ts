@@ -57,6 +57,7 @@ const configFrom = (environment: Environment) =>
     forecast: sections.forecast,
     tiers: sections.tiers,
     floats: sections.floats,
+    recurring: sections.recurring,
     rate: sections.workers.pick({ PROCESSOR_RATE_PER_S: true }),
   });
 
@@ -82,6 +83,7 @@ export async function startDashboard(
     ...stores,
     ...openServices(config),
     ...floatRules(config.floats),
+    recurringPolicy: config.recurring,
     policy: config.policy,
     owned,
     clock,

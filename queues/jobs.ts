@@ -74,6 +74,8 @@ export const PAGES_OF_RUN: Record<RunProcess, QueueName> = {
   'float-tomorrow': 'float-pages',
   'float-today': 'float-pages',
   'float-retry': 'float-pages',
+  'recurring-payments': 'recurring-pages',
+  'recurring-reminders': 'recurring-pages',
 };
 
 /** Where a run's records go. What is written off is read from the same index as what is tried again. */
@@ -86,6 +88,8 @@ export const QUEUE_OF_RUN: Record<RunProcess, QueueName> = {
   'float-tomorrow': 'float-collections',
   'float-today': 'float-collections',
   'float-retry': 'float-collections',
+  'recurring-payments': 'recurring-payments',
+  'recurring-reminders': 'recurring-reminders',
 };
 
 /**

@@ -11,6 +11,7 @@ export const QUEUE_GROUPS = {
     'manual-repayments',
   ],
   floats: ['float-pages', 'float-collections'],
+  recurring: ['recurring-pages', 'recurring-payments', 'recurring-reminders'],
   events: ['membership-events', 'ach-events'],
   gateways: ['gateway-events'],
   upkeep: ['notifications', 'janitor'],

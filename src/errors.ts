@@ -33,6 +33,11 @@ export class DueDatePassedError extends CollectionsError {
   readonly code = 'due-date-passed';
 }
 
+/** Thrown when a recurring payment is to start on a day that has passed or is too far off. */
+export class StartDateError extends CollectionsError {
+  readonly code = 'start-date-refused';
+}
+
 /** Thrown when a forecast is asked for a day of which nobody can tell anything. */
 export class TooFarAheadError extends CollectionsError {
   readonly code = 'too-far-ahead';

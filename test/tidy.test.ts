@@ -200,6 +200,9 @@ it('the queues have the names that people see', () => {
     [
       'float-collections',
       'float-pages',
+      'recurring-pages',
+      'recurring-payments',
+      'recurring-reminders',
       'collection-pages',
       'collections-scheduled',
       'collections-retry',

@@ -3,6 +3,7 @@ import type { QueueSet } from '../queues/queue-set.ts';
 import type { CollectAnyDependencies } from '../src/app/any-product.ts';
 import type { ApplyEventDependencies } from '../src/app/gateways/apply-event.ts';
 import type { NotifyDependencies } from '../src/app/notify/notify-record.ts';
+import type { RemindDependencies } from '../src/app/recurring/remind-recurring.ts';
 import type { ReconcileDependencies } from '../src/app/reconcile-runs.ts';
 import type { RunDependencies } from '../src/app/run-collections.ts';
 import type { JanitorPolicy } from '../src/app/settle-attempt.ts';
@@ -19,6 +20,7 @@ export interface WorkerContext {
   readonly runs: RunDependencies;
   readonly reconcile: ReconcileDependencies;
   readonly notify: NotifyDependencies;
+  readonly remind: RemindDependencies;
   readonly gatewayEvents: ApplyEventDependencies;
   readonly requests: RequestStore;
   readonly inbox: Inbox;

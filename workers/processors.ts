@@ -11,7 +11,9 @@ import { janitorProcessor } from './janitor-processor.ts';
 import { notificationProcessor } from './notification-processor.ts';
 import { pageProcessor } from './page-processor.ts';
 import { Registry } from './registry.ts';
+import { reminderProcessor } from './reminder-processor.ts';
 import { requestProcessor } from './request-processor.ts';
+import { UserTurns } from './user-turns.ts';
 
 /** Pages of different runs; those of one run follow each other. */
 const PAGES_AT_ONCE = 4;
@@ -29,6 +31,8 @@ export function registryOf(
   const concurrency = COLLECTION_CONCURRENCY;
   const collection = { concurrency, processor: collectionProcessor(context) };
   const request = { concurrency, processor: requestProcessor(context) };
+  // Both work under the locks of accounts.
+  const accounts = new UserTurns();
   const { collect, inbox, users, tiers, log, metrics } = context;
   const membership: ApplyEvent = (event, seen) =>
     applyMembership({ ...collect, inbox, tiers, log, metrics }, event, seen);
@@ -37,6 +41,13 @@ export function registryOf(
     .add({ queue: 'collection-pages', processor: pageProcessor(context), concurrency: PAGES_AT_ONCE })
     .add({ queue: 'float-pages', processor: pageProcessor(context), concurrency: PAGES_AT_ONCE })
     .add({ queue: 'float-collections', concurrency, processor: collectionProcessor(context) })
+    .add({ queue: 'recurring-pages', processor: pageProcessor(context), concurrency: PAGES_AT_ONCE })
+    .add({ queue: 'recurring-payments', concurrency, processor: collectionProcessor(context, accounts) })
+    .add({
+      queue: 'recurring-reminders',
+      processor: reminderProcessor(context, accounts),
+      concurrency: NOTICES_AT_ONCE,
+    })
     .add({ queue: 'collections-scheduled', ...collection })
     .add({ queue: 'collections-retry', ...collection })
     .add({ queue: 'collections-pause', ...collection })

@@ -18,6 +18,7 @@ const WHAT: Record<CollectingProcess, string> = {
   'float-tomorrow': 'Sends by ACH what is due on the next banking day',
   'float-today': 'Collects the floats that are due',
   'float-retry': 'Tries again the floats that could not be collected',
+  'recurring-payments': 'Charges the recurring payments that are due',
 };
 
 export const forecastPage = (foretold: readonly Foretold[], mayAct: boolean): Html => html`

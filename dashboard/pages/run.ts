@@ -1,6 +1,7 @@
 import { compareWithForecast } from '../../src/app/compare-forecast.ts';
 import { PLANS } from '../../src/domain/plan.ts';
 import type { PlanName } from '../../src/domain/plan.ts';
+import { recurringOf } from '../../src/domain/recurring/record-id.ts';
 import type { Verdict, VerdictName } from '../../src/domain/verdict.ts';
 import { VERDICTS } from '../../src/domain/verdict.ts';
 import type { Forecast, Run, RunReport } from '../../src/ports/runs.ts';
@@ -12,6 +13,7 @@ import { outcomeOf } from '../outcomes.ts';
 import type { RunProgress } from '../overview.ts';
 import { runState } from './runs-table.ts';
 import { tallyTable } from './tally-table.ts';
+import { recurringUrl } from './recurring.ts';
 
 export const runPage = (progress: RunProgress): Html => html`
   <div class="title">
@@ -156,6 +158,13 @@ export function recordsPage({ run, wanted, verdicts, next }: RecordsView): Html 
   `;
 }
 
+function recordUrl(userId: string, recordId: string): string {
+  const payment = recurringOf(recordId);
+  return payment === null
+    ? `/users/${encodeURIComponent(userId)}?record=${encodeURIComponent(recordId)}`
+    : recurringUrl(payment.accountId, payment.recurringId);
+}
+
 const verdictRows = (verdicts: readonly Verdict[]): Html =>
   html`<div class="scroll">
     <table class="stack">
@@ -178,11 +187,7 @@ const verdictRows = (verdicts: readonly Verdict[]): Html =>
             html`<tr>
               <th scope="row"><a class="id" href="/users/${encodeURIComponent(userId)}">${userId}</a></th>
               <td data-label="Record">
-                <a
-                  class="id"
-                  href="/users/${encodeURIComponent(userId)}?record=${encodeURIComponent(subscriptionId)}"
-                  >${subscriptionId}</a
-                >
+                <a class="id" href="${recordUrl(userId, subscriptionId)}">${subscriptionId}</a>
               </td>
               <td data-label="Verdict">
                 <span><span class="dot dot-${outcomeOf(verdict)}"></span>${verdict}</span>

@@ -5,6 +5,7 @@ import type { FloatId } from '../domain/floats/float.ts';
 import type { Instant } from '../domain/instant.ts';
 import { parseInstant } from '../domain/instant.ts';
 import { cents, parseMoney } from '../domain/money.ts';
+import type { AccountId, RecurringId } from '../domain/recurring/recurring.ts';
 import type { SubscriptionId, UserId } from '../domain/subscription.ts';
 
 /*
@@ -17,6 +18,8 @@ const id = (what: string) =>
 export const userId = id('a user id').transform((text) => text as UserId);
 export const subscriptionId = id('a subscription id').transform((text) => text as SubscriptionId);
 export const floatId = id('a float id').transform((text) => text as FloatId);
+export const accountId = id('an account id').transform((text) => text as AccountId);
+export const recurringId = id('a subscription id').transform((text) => text as RecurringId);
 /** Any name that others gave to something. */
 export const name = id('an id');
 

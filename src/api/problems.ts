@@ -1,4 +1,10 @@
-import { BadCursorError, CollectionsError, DueDatePassedError, TooFarAheadError } from '../errors.ts';
+import {
+  BadCursorError,
+  CollectionsError,
+  DueDatePassedError,
+  StartDateError,
+  TooFarAheadError,
+} from '../errors.ts';
 
 interface ProblemKind {
   readonly status: number;
@@ -53,6 +59,7 @@ export const PROBLEMS = {
   'over-limit': { status: 409, title: 'More, or for longer, than is advanced to anybody' },
   'open-float': { status: 409, title: 'The member has a float that is not paid back' },
   'requirements-not-met': { status: 409, title: 'The member does not meet what a float requires' },
+  'subscription-over': { status: 409, title: 'The recurring payment has ended' },
   'already-subscribed': { status: 409, title: 'The owner has an active subscription of this SKU' },
   'gateway-off': { status: 503, title: 'This gateway is not configured here' },
   'service-down': { status: 503, title: 'A service that this needs does not answer' },
@@ -136,6 +143,7 @@ export function problemOf(error: unknown, isStoreDown: (error: Error) => boolean
   }
   if (error instanceof BadCursorError) return invalidField('query', 'after', error.message);
   if (error instanceof TooFarAheadError) return invalidField('body', 'as_of', error.message);
+  if (error instanceof StartDateError) return invalidField('body', 'start_date', error.message);
   if (error instanceof DueDatePassedError) return invalidField('body', 'due_date', error.message);
   if (error instanceof Error && isStoreDown(error)) {
     return new Problem('service-down', 'the store does not answer', { cause: error });

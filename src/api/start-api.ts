@@ -40,6 +40,8 @@ import { gatewayRoutes } from './routes/gateways.ts';
 import { membershipRoutes } from './routes/memberships.ts';
 import { paymentRoutes } from './routes/payments.ts';
 import { quarantineRoutes } from './routes/quarantine.ts';
+import { recurringExplainRoutes } from './routes/recurring-explain.ts';
+import { recurringRoutes } from './routes/recurring.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { runRoutes } from './routes/runs.ts';
 import { signalRoutes } from './routes/signals.ts';
@@ -75,6 +77,7 @@ export async function startApi(
     floats: sections.floats,
     forecast: sections.forecast,
     tiers: sections.tiers,
+    recurring: sections.recurring,
     gateways: sections.gateways,
     rate: sections.workers.pick({ PROCESSOR_RATE_PER_S: true }),
   });
@@ -92,6 +95,7 @@ export async function startApi(
     ...stores,
     ...openServices(config),
     ...floatRules(config.floats),
+    recurringPolicy: config.recurring,
     policy: config.policy,
     clock,
     timer: systemTimer,
@@ -130,6 +134,8 @@ export async function startApi(
     ...membershipRoutes(memberships),
     ...floatRoutes({ ...dependencies, floatLimits: config.floats.floatLimits }),
     ...bypassRoutes(dependencies),
+    ...recurringRoutes({ ...dependencies, onStep }),
+    ...recurringExplainRoutes(dependencies),
     ...floatExplainRoutes(dependencies),
     ...runRoutes({ ...dependencies, wake: queues.ensurePage.bind(queues) }),
     ...forecastRoutes({ desk, ...dependencies }),

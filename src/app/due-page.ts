@@ -6,6 +6,9 @@ import { floatRanges } from '../domain/floats/due.ts';
 import { recordIdOf } from '../domain/floats/record-id.ts';
 import type { FloatProcess } from '../domain/floats/runs.ts';
 import { STAGE_OF_RUN, isFloatProcess } from '../domain/floats/runs.ts';
+import { payerOf, recurringRecordId } from '../domain/recurring/record-id.ts';
+import type { RecurringProcess } from '../domain/recurring/runs.ts';
+import { isRecurringProcess } from '../domain/recurring/runs.ts';
 import type { CollectionPolicy } from '../domain/policy.ts';
 import { PATHS } from '../domain/paths.ts';
 import type { BillingProcess, RunProcess } from '../domain/runs.ts';
@@ -14,12 +17,15 @@ import type { Subscription } from '../domain/subscription.ts';
 import type { MalformedRowError } from '../errors.ts';
 import type { FloatsRepository } from '../ports/floats.ts';
 import type { RecordRef, RunStore } from '../ports/runs.ts';
+import type { DueDays } from './recurring/due-days.ts';
+import { LIST_OF_RUN, readDueDays } from './recurring/due-days.ts';
 import type { PageKey, SubscriptionPage, SubscriptionsRepository } from '../ports/subscriptions.ts';
 
 export interface DueSources {
   readonly runs: Pick<RunStore, 'resumes'>;
   readonly subscriptions: SubscriptionsRepository;
   readonly floats: Pick<FloatsRepository, 'due'>;
+  readonly recurring: DueDays;
   readonly policy: CollectionPolicy;
 }
 
@@ -78,6 +84,7 @@ function placeIn(
 function listsOf(sources: DueSources, query: DueQuery): readonly [DueList, ...DueList[]] {
   const { process, tick, startedAt } = query;
   if (isFloatProcess(process)) return floatLists(sources, { process, tick, startedAt });
+  if (isRecurringProcess(process)) return [recurringList(sources, { process, tick, startedAt })];
   const range: DueList = {
     name: 'range',
     read: (key) => readBilling(sources, { process, tick, startedAt }, key),
@@ -86,6 +93,22 @@ function listsOf(sources: DueSources, query: DueQuery): readonly [DueList, ...Du
     ? [range, { name: 'resumes', read: (key) => readResumes(sources, key) }]
     : [range];
 }
+
+const recurringList = (
+  { recurring }: DueSources,
+  { process, tick }: DueQuery<RecurringProcess>,
+): DueList => ({
+  name: LIST_OF_RUN[process],
+  async read(cursor) {
+    const query = { list: LIST_OF_RUN[process], today: dateOf(tick), cursor };
+    const { due, malformed, nextKey } = await readDueDays(recurring, query);
+    const records = due.map((ref) => ({
+      userId: payerOf(ref.accountId),
+      subscriptionId: recurringRecordId(ref),
+    }));
+    return { records, malformed, nextKey };
+  },
+});
 
 async function readBilling(
   sources: DueSources,

@@ -5,6 +5,8 @@ import { formatInstant } from '../domain/instant.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { NoNotice, THREE_DAY_NOTICE } from '../domain/notice.ts';
 import { declineText } from '../domain/outcomes.ts';
+import type { RecurringDecision, ReminderDecision } from '../domain/recurring/recurring-decision.ts';
+import type { RECURRING_REMINDER } from '../domain/recurring/reminder.ts';
 import { parseRunId } from '../domain/runs.ts';
 import type { BillingStatus, Rail, Subscription } from '../domain/subscription.ts';
 import type { Cause } from '../domain/transitions.ts';
@@ -51,6 +53,9 @@ type ReasonOf<D> = D extends { readonly reason: infer R } ? R : never;
 
 type Reason =
   | ReasonOf<FloatDecision>
+  | ReasonOf<RecurringDecision>
+  | ReasonOf<ReminderDecision>
+  | typeof RECURRING_REMINDER
   | NoOpReason
   | BlockReason
   | SkipReason
@@ -105,6 +110,10 @@ const REASON_TEXTS: Record<Reason, string> = {
   'too-long-past-due': 'it is too long past its due date',
   'two-failures': 'two attempts in a row have failed, and the member has not authorised another',
   'webhooks-of-the-day-used': 'signals had it tried often enough that day',
+  'reminder-not-sent': 'the account has not been told of it yet',
+  'status-not-reminded': 'it is in a status in which nobody is told of it',
+  'already-reminded': 'the account was told before',
+  recurring_payment_reminder: 'some days ahead',
   'not-scheduled': 'it is not scheduled any more',
   'another-date': 'its date was moved',
   'already-due': 'it was due already',
@@ -166,6 +175,7 @@ const KIND_TEXTS: Readonly<Record<string, string>> = {
   batch: 'a batch',
   income: 'an income signal',
   balance: 'a signal of a new account',
+  changed: 'the change',
   upgrade: 'an upgrade',
   reactivate: 'a reactivation',
   refund: 'a refund',

@@ -1,6 +1,7 @@
 import type { Instant } from '../domain/instant.ts';
 import { formatInstant, plusDays, wholeSecond } from '../domain/instant.ts';
 import { isFloatProcess } from '../domain/floats/runs.ts';
+import { isRecurringProcess } from '../domain/recurring/runs.ts';
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { owns } from '../domain/ownership.ts';
 import type { CollectingProcess } from '../domain/runs.ts';
@@ -19,10 +20,13 @@ import type { ForecastProgress } from './forecast-sum.ts';
 import { ForecastSum } from './forecast-sum.ts';
 import type { BillingForecastSources } from './foretell-billing.ts';
 import { foretellBilling } from './foretell-billing.ts';
+import type { RecurringForecastSources } from './recurring/foretell-recurring.ts';
+import { foretellRecurring } from './recurring/foretell-recurring.ts';
 
 export type ForecastDependencies = DueSources &
   BillingForecastSources &
-  FloatForecastSources & {
+  FloatForecastSources &
+  RecurringForecastSources & {
     readonly owned: OwnedUsers;
     readonly clock: Clock;
     readonly timer: Timer;
@@ -91,6 +95,7 @@ function foretell(
   { list, records }: Pick<DuePage, 'list' | 'records'>,
   sum: ForecastSum,
 ): Promise<void> {
+  if (isRecurringProcess(process)) return foretellRecurring(dependencies, asOf, records, sum);
   return isFloatProcess(process)
     ? foretellFloats(dependencies, { process, asOf }, records, sum)
     : foretellBilling(dependencies, { process, asOf }, { list, records }, sum);

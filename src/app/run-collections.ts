@@ -1,27 +1,28 @@
+import { dateOf } from '../domain/calendar-date.ts';
 import { areTooManyDoubtful } from '../domain/doubt.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { owns } from '../domain/ownership.ts';
-import type { CollectionPolicy } from '../domain/policy.ts';
+import { isRecurringProcess } from '../domain/recurring/runs.ts';
 import type { RunId, RunProcess } from '../domain/runs.ts';
 import { runId } from '../domain/runs.ts';
 import type { MalformedRowError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { FloatsRepository } from '../ports/floats.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
 import type { Forecast, RecordRef, Run, RunPosition, RunStore } from '../ports/runs.ts';
-import type { PageKey, SubscriptionsRepository } from '../ports/subscriptions.ts';
+import type { PageKey } from '../ports/subscriptions.ts';
+import type { DueSources } from './due-page.ts';
 import { readDuePage } from './due-page.ts';
 import { malformedReason } from './malformed-reason.ts';
+import type { DueMarks } from './recurring/due-days.ts';
+import { LIST_OF_RUN, passEmptyDays } from './recurring/due-days.ts';
 import { reportOf } from './run-report.ts';
 import { verdictOf } from './verdict-of.ts';
 
-export interface RunDependencies {
+export interface RunDependencies extends DueSources {
   readonly runs: RunStore;
-  readonly subscriptions: SubscriptionsRepository;
-  readonly floats: Pick<FloatsRepository, 'due'>;
+  readonly recurring: DueMarks;
   readonly pipeline: Pick<PipelineStore, 'saveVerdict'>;
-  readonly policy: CollectionPolicy;
   readonly clock: Clock;
   readonly owned: OwnedUsers;
   /** Hands records to the workers. Handing over the same record of the same pass twice must be harmless. */
@@ -95,6 +96,7 @@ export async function takePage(
     if (areTooManyDoubtful(doubtful, run.due)) return stop(dependencies, run, doubtful);
   }
 
+  if (run.pass === 1 && run.page === 0) await beforeTheFirstPage(dependencies, run);
   const page = await readDuePage(dependencies, run);
   await reportMalformed(dependencies, run, page.malformed);
   const ours = page.records.filter(({ userId }) => owns(owned, userId));
@@ -102,6 +104,16 @@ export async function takePage(
   if (records.length > 0) await dependencies.enqueue(run, records);
   const counted = count(run, { handedOver: records.length, notOwned: page.records.length - ours.length });
   return advance(dependencies, run, counted, page.nextKey, patient);
+}
+
+/** Never beyond today: a run of a later day may be asked for, and what comes before it is still to be written. */
+async function beforeTheFirstPage(
+  { recurring, clock }: RunDependencies,
+  { process, tick }: Run,
+): Promise<void> {
+  if (!isRecurringProcess(process)) return;
+  const now = clock.now();
+  await passEmptyDays(recurring, LIST_OF_RUN[process], dateOf(tick < now ? tick : now));
 }
 
 async function notConsidered(

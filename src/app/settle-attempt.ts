@@ -3,6 +3,7 @@ import { floatIdOf } from '../domain/floats/record-id.ts';
 import type { Instant } from '../domain/instant.ts';
 import { plusMs } from '../domain/instant.ts';
 import { rulesOf } from '../domain/paths.ts';
+import { recurringOf } from '../domain/recurring/record-id.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import type { Lock } from '../ports/lock.ts';
 import type { Attempt } from '../ports/pipeline.ts';
@@ -14,6 +15,7 @@ import type { Case, CollectDependencies } from './collection-case.ts';
 import { recordAnswer } from './charge-subscription.ts';
 import { openFloatCase } from './floats/settle-float.ts';
 import { planOfOpener } from './move-money.ts';
+import { openRecurringCase } from './recurring/settle-recurring.ts';
 
 export interface JanitorPolicy {
   /** How long an attempt may stay open before it is given up. Longer than any processor keeps a request under way. */
@@ -53,6 +55,8 @@ function openCase(
   ids: Pick<Attempt, 'userId' | 'subscriptionId'>,
   lock: Lock,
 ): Promise<OpenCase | null> {
+  const recurring = recurringOf(ids.subscriptionId);
+  if (recurring !== null) return openRecurringCase(dependencies, recurring, lock);
   const floatId = floatIdOf(ids.subscriptionId);
   return floatId === null
     ? openSubscriptionCase(dependencies, ids, lock)

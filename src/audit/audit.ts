@@ -4,9 +4,12 @@ import { auditFloat, floatsInSetAlone } from './floats/audit-float.ts';
 import type { FloatCircumstances, FloatLimits } from './floats/float-case.ts';
 import { floatIdOf, floatIdOfItem, ownerOfOpenSet } from './floats/float-record.ts';
 import { FreezeLog } from './freezes.ts';
+import { auditAccount } from './recurring/audit-account.ts';
+import type { RecurringCircumstances } from './recurring/recurring-case.ts';
+import { isPeriodTried, readPeriodId } from './recurring/recurring-record.ts';
 import { violationsOf } from './rules.ts';
 import { lookAgain } from './second-look.ts';
-import type { AuditLedger, AuditTables, PlainItem, UserRows } from './source.ts';
+import type { AccountItems, AuditLedger, AuditTables, PlainItem, UserRows } from './source.ts';
 import type { Tally, TalliedLedger } from './tally.ts';
 import { tallyLedger } from './tally.ts';
 import { readUser } from './user-case.ts';
@@ -59,6 +62,8 @@ export async function* audit(
     users: 0,
     records: 0,
     floats: 0,
+    recurring: 0,
+    accountItems: 0,
     attempts: 0,
     debits: 0,
     violations: 0,
@@ -91,12 +96,15 @@ async function* auditBucket(
   settings: Settings,
   counts: Counts,
 ): AsyncGenerator<Violation> {
-  const circumstances = { ...settings, freezes: await FreezeLog.read(tables.freezeLog()) };
+  const freezes = await FreezeLog.read(tables.freezeLog());
+  const circumstances = { ...settings, freezes, dueSince: await tables.dueSince() };
   const found: Found = { tables, tallies, unclaimed: new Map(tallies), circumstances, counts };
   const users = inBucket(tables.users(), bucket, ({ userId }) => userId);
   yield* aFewTogether(users, settings, (user) => auditUser(found, user));
   const floats = inBucket(tables.floats(), bucket, ownerOf);
   yield* aFewTogether(floats, settings, (item) => auditFloatItem(found, item));
+  const accounts = inBucket(tables.accounts(), bucket, ({ accountId }) => accountId);
+  yield* aFewTogether(accounts, settings, (account) => auditAccountItems(found, account));
   yield* debitsOfNothing(tables, found.unclaimed);
 }
 
@@ -106,7 +114,7 @@ interface Found {
   readonly tallies: ReadonlyMap<string, Tally>;
   /** Money that nothing has claimed yet. */
   readonly unclaimed: Map<string, Tally>;
-  readonly circumstances: FloatCircumstances;
+  readonly circumstances: FloatCircumstances & RecurringCircumstances;
   readonly counts: Counts;
 }
 
@@ -164,6 +172,17 @@ async function auditFloatItem(found: Found, item: PlainItem): Promise<readonly V
   return violations ?? [];
 }
 
+async function auditAccountItems(found: Found, account: AccountItems): Promise<readonly Violation[]> {
+  const { tables, tallies, unclaimed, circumstances, counts } = found;
+  const audited = await auditAccount(tables, account, tallies, circumstances);
+  counts.recurring += audited.subscriptions;
+  counts.accountItems += account.items.length;
+  counts.attempts += audited.attempts;
+  for (const id of audited.claimed) unclaimed.delete(id);
+  if (audited.violations === null) counts.unsettled += 1;
+  return audited.violations ?? [];
+}
+
 /** Money moved for something that no user has, as far as the scans could see; so it is asked for once more. */
 async function* debitsOfNothing(
   tables: AuditTables,
@@ -171,7 +190,7 @@ async function* debitsOfNothing(
 ): AsyncGenerator<Violation> {
   for (const [subscriptionId, { userId }] of unclaimed) {
     if (await isThere(tables, userId, subscriptionId)) continue;
-    const what = floatIdOf(subscriptionId) === null ? 'record' : 'float';
+    const what = nameOf(subscriptionId);
     yield {
       rule: 2,
       user_id: userId,
@@ -181,7 +200,14 @@ async function* debitsOfNothing(
   }
 }
 
+function nameOf(recordId: string): string {
+  if (readPeriodId(recordId) !== null) return 'recurring payment';
+  return floatIdOf(recordId) === null ? 'record' : 'float';
+}
+
 async function isThere(tables: AuditTables, userId: string, subscriptionId: string): Promise<boolean> {
+  const payment = readPeriodId(subscriptionId);
+  if (payment !== null) return isPeriodTried(await tables.attemptsOf(payment.recordId), payment.period);
   const floatId = floatIdOf(subscriptionId);
   if (floatId !== null) return (await tables.floatOf(floatId))?.['user_id'] === userId;
   const rows = await tables.rowsOf(userId);

@@ -73,6 +73,7 @@ type Entry = Page['entries'][number];
 /** Null: of a kind that is audited elsewhere. */
 function recordOf({ kind, reference_id }: Entry): string | null {
   if (kind === 'FLOAT') return recordIdOf(reference_id);
+  if (kind === 'RECURRING') return `recurring.${reference_id}`;
   return kind === 'SUBSCRIPTION' ? reference_id : null;
 }
 

@@ -9,6 +9,12 @@ export interface UserRows {
   readonly rows: readonly PlainItem[];
 }
 
+export interface AccountItems {
+  readonly accountId: string;
+  /** Everything that the table of recurring payments has of it. */
+  readonly items: readonly PlainItem[];
+}
+
 export type RowKey =
   | {
       readonly table: 'billing' | 'history';
@@ -16,11 +22,12 @@ export type RowKey =
       /** `billing_date` or `last_run_date`, as it is spelled in the row. */
       readonly sortKey: string;
     }
-  | { readonly table: 'floats'; readonly floatId: string };
+  | { readonly table: 'floats'; readonly floatId: string }
+  | { readonly table: 'recurring'; readonly pk: string; readonly sk: string };
 
 /** What the audit reads of the tables. All of it is consistent. */
 export interface AuditTables {
-  /** About how many records and floats there are, for a progress bar. */
+  /** About how many records, floats and items of accounts there are, for a progress bar. */
   estimate(): Promise<number>;
   /** The whole billing table, a user at a time. */
   users(): AsyncIterable<UserRows>;
@@ -34,6 +41,11 @@ export interface AuditTables {
   openFloatsOf(userId: string): Promise<PlainItem | undefined>;
   /** The rows of `collection-history`. */
   logOf(floatId: string): Promise<readonly PlainItem[]>;
+  /** The whole table of recurring payments, an account at a time. */
+  accounts(): AsyncIterable<AccountItems>;
+  itemsOfAccount(accountId: string): Promise<readonly PlainItem[]>;
+  /** From which day on recurring payments and reminders are looked for. Null: nobody has looked yet. */
+  dueSince(): Promise<{ readonly payments: string | null; readonly reminders: string | null }>;
   /** All at one moment, in the order asked, at most 100. Null: somebody was writing one of them just now. */
   readTogether(keys: readonly RowKey[]): Promise<readonly (PlainItem | undefined)[] | null>;
 }
@@ -42,7 +54,10 @@ export interface AuditTables {
 export interface LedgerEntry {
   readonly effect: 'debit' | 'credit';
   readonly userId: string;
-  /** What it was for: a billing record, or a float by the name that its attempts have (`float.` and its id). */
+  /**
+   * What it was for: a billing record, a float by the name that its attempts have (`float.` and its id), or a period of a
+   * recurring payment (the name that its attempts have, and the day).
+   */
   readonly recordId: string;
   readonly idempotencyKey: string;
   readonly cents: number;
@@ -52,6 +67,6 @@ export interface LedgerEntry {
 export interface AuditLedger {
   /** False: this processor shows its ledger to nobody. */
   isReadable(): Promise<boolean>;
-  /** What moved for billing records and floats up to the moment of the call: debits first, then what was given back. */
+  /** What moved for whatever is audited up to the moment of the call: debits first, then what was given back. */
   entries(): AsyncIterable<LedgerEntry>;
 }

@@ -10,7 +10,7 @@ export interface KeyTally {
   firstDebitAt: bigint | null;
 }
 
-/** What moved for one billing record or float. This is kept per reference while the tables are read: keep it small. */
+/** What moved for one billing record, float or recurring payment of a month. This is kept per reference while the tables are read: keep it small. */
 export interface Tally {
   readonly userId: string;
   debitedCents: number;

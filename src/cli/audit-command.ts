@@ -82,8 +82,9 @@ async function tell(
   out: Out,
 ): Promise<{ violations: Violation[]; totals: AuditTotals }> {
   const violations: Violation[] = [];
-  const bar = out.progress('auditing records and floats', await source.tables.estimate());
-  const onProgress: OnProgress = ({ records, floats }) => bar.update(records + floats);
+  const bar = out.progress('auditing records, floats and accounts', await source.tables.estimate());
+  const onProgress: OnProgress = ({ records, floats, accountItems }) =>
+    bar.update(records + floats + accountItems);
   const run = audit(source, options, onProgress);
   let step = await run.next();
   for (; step.done !== true; step = await run.next()) violations.push(step.value);
@@ -95,25 +96,35 @@ async function tell(
 }
 
 function summary(totals: AuditTotals, out: Out): void {
-  const { ledgerRead, unsettled, records, floats, attempts, debits, violations } = totals;
+  const { ledgerRead, unsettled, attempts, debits, violations } = totals;
   if (!ledgerRead)
     out.line(
       `${colour('yellow', '!')} rules 1 and 5, and the debits of rule 2: ledger not readable: skipped`,
     );
   if (unsettled > 0)
     out.line(
-      `${colour('yellow', '!')} ${unsettled} users or floats looked wrong and changed at every look: audit them again`,
+      `${colour('yellow', '!')} ${unsettled} users, floats or accounts looked wrong and changed at every look: audit them again`,
     );
   const result =
     violations === 0 ? colour('green', 'no violation') : colour('red', `${violations} violations`);
-  const what = floats === 0 ? `${records} records` : `${records} records and ${floats} floats`;
-  out.line(`checked ${what}, ${attempts} attempts, ${debits} debits: ${result}`);
+  out.line(`checked ${whatOf(totals)}, ${attempts} attempts, ${debits} debits: ${result}`);
+}
+
+/** Of the products, those of which there is something. */
+function whatOf({ records, floats, recurring }: AuditTotals): string {
+  const [last, ...others] = [
+    recurring === 0 ? [] : [`${recurring} recurring payments`],
+    floats === 0 ? [] : [`${floats} floats`],
+    [`${records} records`],
+  ].flat();
+  return others.length === 0 ? `${last}` : `${others.reverse().join(', ')} and ${last}`;
 }
 
 const figures = (violations: readonly Violation[], totals: AuditTotals) => ({
   violations,
   checked: totals.records,
   floats: totals.floats,
+  recurring: totals.recurring,
   attempts: totals.attempts,
   debits: totals.debits,
   unsettled: totals.unsettled,

@@ -23,6 +23,8 @@ const DAY: readonly RunProcess[] = [
   'stale',
   'float-tomorrow',
   'float-today',
+  'recurring-reminders',
+  'recurring-payments',
   'pause',
 ];
 
@@ -62,6 +64,7 @@ export function collectDue(environment: Environment, out: Terminal, signal: Abor
 /** Which verdicts make up which column. */
 const COLUMNS = {
   collected: ['collected', 'sent'],
+  told: ['notified'],
   'not paid': ['declined', 'refused', 'unknown', 'given-up'],
   closed: ['cancelled', 'waived', 'stale', 'pause-skipped', 'defaulted'],
   'left for later': [

@@ -55,6 +55,7 @@ const configFrom = (environment: Environment) =>
     processor: sections.processor,
     policy: sections.policy,
     floats: sections.floats,
+    recurring: sections.recurring,
     ownership: sections.ownership,
     forecast: sections.forecast,
   });
@@ -70,6 +71,7 @@ function makeForecast(
       ...stores,
       ...openServices(config),
       ...floatRules(config.floats),
+      recurringPolicy: config.recurring,
       policy: config.policy,
       owned: config.ownership.OWNED_USERS,
       clock,

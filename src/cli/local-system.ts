@@ -85,7 +85,7 @@ export async function startLocalSystem(
     const seeded = await seed(whole, { users: DEMO_MEMBERS, prefix: 'demo', onlyIfMissing: true }, out);
     if (seeded !== null)
       out.line(
-        `seeded ${seeded.members} demo members with ${seeded.records} billing records and ${seeded.floats} floats`,
+        `seeded ${seeded.members} demo members with ${seeded.records} billing records, ${seeded.floats} floats and ${seeded.recurring} recurring payments`,
       );
     const { api, dashboard, others } = await startRoles(whole, folder);
     parts.roles = [dashboard, api, ...others];

@@ -84,17 +84,18 @@ const sandbox = program.command('sandbox').description('the pretend bank: its me
 
 sandbox
   .command('seed')
-  .description('make demo members with billing records, some with floats; members that exist are left alone')
+  .description('make demo members with billing records, some with floats and recurring payments; members that exist are left alone')
   .option('-u, --users <count>', 'how many', wholeNumber, 500)
   .option('-p, --prefix <text>', 'members are named <prefix>-000001 and so on', prefix, 'demo')
   .action(async ({ users, prefix: name }: { users: number; prefix: string }) => {
     const { seed } = await import('./sandbox-commands.ts');
     const result = await seed(environment, { users, prefix: name, onlyIfMissing: false }, out);
     if (result === null) return;
-    const { members, records, floats, skipped } = result;
+    const { members, records, floats, recurring, skipped } = result;
     const known = skipped === 0 ? '' : `; ${skipped} were there already`;
     out.line(`${members} members made with ${records} records${known}`);
     if (floats > 0) out.line(`${floats} of them have a float`);
+    if (recurring > 0) out.line(`${recurring} recurring payments are among what they pay for`);
   });
 
 sandbox

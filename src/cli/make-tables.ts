@@ -26,6 +26,7 @@ export const tableNames = (dynamo: z.output<typeof sections.dynamodb>): TableNam
   floats: dynamo.DYNAMO_TABLE,
   collectionHistory: dynamo.COLLECTION_HISTORY_TABLE,
   bypass: dynamo.BYPASS_TABLE,
+  recurring: dynamo.RECURRING_TABLE,
   gateways: dynamo.GATEWAY_TABLE,
 });
 

@@ -47,6 +47,7 @@ export async function seed(
       pipelineTable: dynamodb.PIPELINE_TABLE,
       floatsTable: dynamodb.DYNAMO_TABLE,
       collectionHistoryTable: dynamodb.COLLECTION_HISTORY_TABLE,
+      recurringTable: dynamodb.RECURRING_TABLE,
       timer: systemTimer,
       random: Math.random,
     });

@@ -4,6 +4,8 @@ import type { FloatLimits } from '../domain/floats/granting.ts';
 import { DEFAULT_FLOAT_LIMITS } from '../domain/floats/granting.ts';
 import type { FloatPolicy } from '../domain/floats/policy.ts';
 import { DEFAULT_FLOAT_POLICY } from '../domain/floats/policy.ts';
+import type { RecurringPolicy } from '../domain/recurring/policy.ts';
+import { DEFAULT_RECURRING_POLICY } from '../domain/recurring/policy.ts';
 import type { CollectionPolicy } from '../domain/policy.ts';
 import type { Instant } from '../domain/instant.ts';
 import { parseInstant } from '../domain/instant.ts';
@@ -93,6 +95,7 @@ export const dynamodb = z
     PIPELINE_TABLE: name.default('collections-pipeline'),
     COLLECTION_HISTORY_TABLE: name.default('collection-history'),
     BYPASS_TABLE: name.default('requirements-bypass'),
+    RECURRING_TABLE: name.default('recurring-payments'),
     GATEWAY_TABLE: name.default('gateway-subscriptions'),
     ENVIRONMENT: name.default('local'),
     DYNAMO_TABLE: name.optional(),
@@ -362,6 +365,36 @@ export const floats = z
       achRepresentMinBankingDays: value.ACH_REPRESENT_MIN_BANKING_DAYS,
     } satisfies FloatPolicy,
   }));
+
+const RETRY_DAYS = /^(none|\d{1,2}(, *\d{1,2}){0,9})$/;
+
+/** The numbers of the rules for recurring payments. Their reasons stand in src/domain/recurring/policy.ts. */
+export const recurring = z
+  .object({
+    RECURRING_REMINDER_DAYS: wholeNumber(0, 28).default(DEFAULT_RECURRING_POLICY.reminderDays),
+    RECURRING_RETRY_DAYS: z
+      .string()
+      .regex(RETRY_DAYS, 'numbers of days such as 1,3,7, or none')
+      .default(DEFAULT_RECURRING_POLICY.retryDays.join(',')),
+    RECURRING_MAX_DAYS_PAST_DUE: wholeNumber(1, 3_650).default(DEFAULT_RECURRING_POLICY.maxDaysPastDue),
+    RECURRING_RECEIPT_DAYS: wholeNumber(1, 36_500).default(DEFAULT_RECURRING_POLICY.receiptDays),
+  })
+  .transform((value): RecurringPolicy => ({
+    reminderDays: value.RECURRING_REMINDER_DAYS,
+    retryDays: value.RECURRING_RETRY_DAYS === 'none' ? [] : listOf(value.RECURRING_RETRY_DAYS).map(Number),
+    maxDaysPastDue: value.RECURRING_MAX_DAYS_PAST_DUE,
+    receiptDays: value.RECURRING_RECEIPT_DAYS,
+  }))
+  .refine(({ retryDays }) => retryDays.every((days) => days > 0), {
+    path: ['RECURRING_RETRY_DAYS'],
+    error: 'days of one and more: nobody is charged twice on one day',
+  })
+  .refine(({ retryDays, maxDaysPastDue }) => sum(retryDays) <= maxDaysPastDue, {
+    path: ['RECURRING_RETRY_DAYS'],
+    error: 'no more days in all than RECURRING_MAX_DAYS_PAST_DUE: later tries would never be made',
+  });
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 const TIERS = '{"Base":{"v0":{"MONTHLY":"4.99","YEARLY":"39.99"}},"Plus":{"v1":{"MONTHLY":"9.99"}}}';
 const tierPrices = z.record(name, z.record(name, z.partialRecord(z.enum(TERMS), amount)));

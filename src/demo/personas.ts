@@ -1,4 +1,5 @@
 import type { FloatSituation } from './floats.ts';
+import type { RecurringSituation } from './recurring.ts';
 
 /** What the pretend bank is told about a user. Its own shape, sent as JSON; everything left out has a default there. */
 export interface PretendUser {
@@ -17,6 +18,8 @@ export interface Persona {
   readonly bank: Readonly<Record<string, unknown>>;
   /** What cash advances they have; each in turn, and null for none. Left out, nobody of them has any. */
   readonly floats?: readonly (FloatSituation | null)[];
+  /** What else they pay for every month; each list in turn. Left out, nobody of them pays for anything. */
+  readonly recurring?: readonly (readonly RecurringSituation[])[];
 }
 
 const payday = (amount: string, every_days: number, first_after_days: number) => ({
@@ -35,6 +38,16 @@ export const PERSONAS: readonly Persona[] = [
     situation: 'due',
     bank: { balance: { amount: '1250.00', daily_spending: '12.00', paydays: payday('900.00', 14, 3) } },
     floats: [null, 'due', null, 'upcoming', null, 'paid-by-card', null, 'tomorrow'],
+    recurring: [
+      [],
+      ['due'],
+      [],
+      ['reminder-due', 'due', 'upcoming'],
+      [],
+      [],
+      ['cancelled', 'due'],
+      ['upcoming'],
+    ],
   },
   {
     name: 'pays from the account',
@@ -49,6 +62,7 @@ export const PERSONAS: readonly Persona[] = [
     situation: 'due',
     bank: { balance: { amount: '2.10', daily_spending: '1.00', paydays: payday('700.00', 14, 3) } },
     floats: ['retry-after-card', null, 'due'],
+    recurring: [['past-due'], [], ['due']],
   },
   {
     name: 'was short last week, has money now',
@@ -56,6 +70,7 @@ export const PERSONAS: readonly Persona[] = [
     situation: 'retry',
     bank: { balance: { amount: '310.00' } },
     floats: ['retry-after-card', null],
+    recurring: [['past-due', 'reminder-due'], []],
   },
   {
     name: 'is always short',
@@ -63,6 +78,7 @@ export const PERSONAS: readonly Persona[] = [
     situation: 'retry',
     bank: { balance: { amount: '0.40' } },
     floats: ['given-up', 'retry-after-card'],
+    recurring: [['failed'], ['past-due', 'failed']],
   },
   {
     name: 'card declines, account pays',
@@ -70,6 +86,7 @@ export const PERSONAS: readonly Persona[] = [
     situation: 'due',
     bank: { pinless: { mode: 'decline', code: '05' }, balance: { amount: '480.00' } },
     floats: ['due', null],
+    recurring: [['due']],
   },
   {
     name: 'account returns once',
@@ -105,7 +122,14 @@ export const PERSONAS: readonly Persona[] = [
   { name: 'works here', share: 2, situation: 'due', bank: { is_employee: true } },
   { name: 'is leaving', share: 2, situation: 'ending', bank: {} },
   { name: 'has left', share: 1, situation: 'due', bank: { status: 'PAUSED' }, floats: ['due'] },
-  { name: 'is banned', share: 1, situation: 'due', bank: { status: 'BANNED' }, floats: ['retry-after-card'] },
+  {
+    name: 'is banned',
+    share: 1,
+    situation: 'due',
+    bank: { status: 'BANNED' },
+    floats: ['retry-after-card'],
+    recurring: [['due', 'reminder-due']],
+  },
   {
     name: 'is under investigation',
     share: 1,

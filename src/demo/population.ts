@@ -20,14 +20,20 @@ import type { Subscription, SubscriptionId, UserId } from '../domain/subscriptio
 import { PENDING_CANCELLATION } from '../domain/subscription.ts';
 import type { FloatLife } from './float-life.ts';
 import { demoFloat } from './floats.ts';
+import type { RecurringLife } from './recurring-life.ts';
+import { demoRecurring } from './recurring.ts';
 import type { Persona, PretendUser, Situation } from './personas.ts';
 import { personaOf } from './personas.ts';
 
-/** A member of the demo: what the bank knows, the billing records that the Go service would have left, and floats. */
+/**
+ * A member of the demo: what the bank knows, the billing records that the Go service would have left, floats, and what
+ * else they pay for every month.
+ */
 export interface DemoMember {
   readonly bankUser: PretendUser;
   readonly records: readonly Subscription[];
   readonly floats: readonly FloatLife[];
+  readonly recurring: readonly RecurringLife[];
 }
 
 interface Plan {
@@ -58,12 +64,22 @@ export function demoMember(prefix: string, index: number, now: Instant): DemoMem
     },
     records: recordsOf(userId, plan, persona.situation, index, now),
     floats: floatsOf(userId, persona, index, now),
+    recurring: recurringOf(userId, persona, index, now),
   };
 }
 
 function floatsOf(userId: UserId, { floats = [] }: Persona, index: number, now: Instant): FloatLife[] {
   const situation = floats[index % floats.length] ?? null;
   return situation === null ? [] : [demoFloat(userId, situation, index, now)];
+}
+
+function recurringOf(
+  userId: UserId,
+  { recurring = [] }: Persona,
+  index: number,
+  now: Instant,
+): RecurringLife[] {
+  return demoRecurring(userId, recurring[index % recurring.length] ?? [], index, now);
 }
 
 function planOf(index: number, situation: Situation): Plan {

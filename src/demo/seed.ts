@@ -11,7 +11,7 @@ import { demoMember, demoUserId } from './population.ts';
 export interface SeedStore {
   hasUser(userId: string): Promise<boolean>;
   /** Whole members: never a part of what is theirs without the rest. */
-  write(members: readonly Pick<DemoMember, 'records' | 'floats'>[]): Promise<void>;
+  write(members: readonly Pick<DemoMember, 'records' | 'floats' | 'recurring'>[]): Promise<void>;
 }
 
 export interface SeedBank {
@@ -38,6 +38,7 @@ export interface SeedResult {
   readonly members: number;
   readonly records: number;
   readonly floats: number;
+  readonly recurring: number;
   /** Members that were there already. Nothing of theirs was touched. */
   readonly skipped: number;
 }
@@ -56,6 +57,7 @@ export async function seedDemo(
 ): Promise<SeedResult> {
   let records = 0;
   let floats = 0;
+  let recurring = 0;
   let skipped = 0;
   for (let start = 1; start <= request.users; start += PAGE) {
     const indexes = Array.from({ length: Math.min(PAGE, request.users - start + 1) }, (_, i) => start + i);
@@ -70,9 +72,10 @@ export async function seedDemo(
     skipped += indexes.length - members.length;
     records += members.reduce((sum, member) => sum + member.records.length, 0);
     floats += members.reduce((sum, member) => sum + member.floats.length, 0);
+    recurring += members.reduce((sum, member) => sum + member.recurring.length, 0);
     onProgress(start + indexes.length - 1);
   }
-  return { members: request.users - skipped, records, floats, skipped };
+  return { members: request.users - skipped, records, floats, recurring, skipped };
 }
 
 /** What is on its way through the bank must be known there, or it would be on its way for ever. */

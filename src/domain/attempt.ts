@@ -2,8 +2,8 @@ import type { Instant } from './instant.ts';
 import { PROCESSES } from './subscription.ts';
 import type { Rail } from './subscription.ts';
 
-/** What asked for an attempt: the process of a billing record, or the stage of a float. */
-export const ATTEMPT_PROCESSES = [...PROCESSES, 'TOMORROW', 'TODAY6AM', 'SUPPORT'] as const;
+/** What asked for an attempt: the process of a billing record, the stage of a float, or the day of a recurring payment. */
+export const ATTEMPT_PROCESSES = [...PROCESSES, 'TOMORROW', 'TODAY6AM', 'SUPPORT', 'RECURRING'] as const;
 export type AttemptProcess = (typeof ATTEMPT_PROCESSES)[number];
 
 export type AttemptId = string & { readonly __brand: 'AttemptId' };

@@ -1,5 +1,8 @@
 import type { Decision } from './decision.ts';
 import type { FloatDecision } from './floats/float-decision.ts';
+import type { RecurringDecision } from './recurring/recurring-decision.ts';
+
+type AnyDecision = Decision | FloatDecision | RecurringDecision;
 
 /** What `decide` can say, in one word each. A forecast counts these, and a run is compared with it on these. */
 export const PLANS = [
@@ -17,7 +20,7 @@ export const PLANS = [
   'deferred',
   'skipped',
   'blocked',
-] as const satisfies readonly (Decision | FloatDecision)['verdict'][];
+] as const satisfies readonly AnyDecision['verdict'][];
 export type PlanName = (typeof PLANS)[number];
 
 /** A decision without its particulars: what was meant to happen, whatever the bank then said. */
@@ -26,12 +29,12 @@ export interface Plan {
   readonly reason: string;
 }
 
-export const planOf = (decision: Decision | FloatDecision): Plan => ({
+export const planOf = (decision: AnyDecision): Plan => ({
   plan: decision.verdict,
   reason: reasonOf(decision),
 });
 
-function reasonOf(decision: Decision | FloatDecision): string {
+function reasonOf(decision: AnyDecision): string {
   switch (decision.verdict) {
     case 'charge':
     case 'resume':

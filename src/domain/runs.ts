@@ -2,6 +2,7 @@ import type { CalendarDate } from './calendar-date.ts';
 import { addDays, dateOf, midnightOf } from './calendar-date.ts';
 import type { Instant } from './instant.ts';
 import { FLOAT_PROCESSES } from './floats/runs.ts';
+import { RECURRING_PAYMENTS, RECURRING_REMINDERS } from './recurring/runs.ts';
 import { lowerBoundText, parseInstant, plusDays } from './instant.ts';
 import type { Path } from './paths.ts';
 import type { CollectionPolicy } from './policy.ts';
@@ -11,11 +12,11 @@ export const BILLING_PROCESSES = ['scheduled', 'retry', 'pause', 'stale'] as con
 export type BillingProcess = (typeof BILLING_PROCESSES)[number];
 
 /** Of whatever product: those that decide about money, and can be foretold. */
-export const COLLECTING_PROCESSES = [...BILLING_PROCESSES, ...FLOAT_PROCESSES] as const;
+export const COLLECTING_PROCESSES = [...BILLING_PROCESSES, ...FLOAT_PROCESSES, RECURRING_PAYMENTS] as const;
 export type CollectingProcess = (typeof COLLECTING_PROCESSES)[number];
 
-/** `notify` reads and reports like the others, and collects nothing: members are told what is due soon. */
-export const RUN_PROCESSES = [...COLLECTING_PROCESSES, 'notify'] as const;
+/** The last two read and report like the others, and collect nothing: members are told what is due soon. */
+export const RUN_PROCESSES = [...COLLECTING_PROCESSES, 'notify', RECURRING_REMINDERS] as const;
 export type RunProcess = (typeof RUN_PROCESSES)[number];
 
 export type RunId = string & { readonly __brand: 'RunId' };

@@ -23,6 +23,9 @@ const TICKS: Record<RunProcess, Tick> = {
   'float-retry': { hour: 8, minute: 30, weekdaysOnly: true },
   'float-tomorrow': { hour: 9, minute: 30, weekdaysOnly: true },
   'float-today': { hour: 9, minute: 30, weekdaysOnly: true },
+  // Reminders first: what is paid today is told of before. Cards know no weekends.
+  'recurring-reminders': { hour: 15, weekdaysOnly: false },
+  'recurring-payments': { hour: 16, weekdaysOnly: false },
 };
 
 /** The latest moment at which the run was to start, up to and with now. */

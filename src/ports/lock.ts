@@ -61,3 +61,4 @@ export interface LockWatch {
 
 export const subscriptionLockKey = (userId: string): string => `subscription-billing:user_id:${userId}`;
 export const floatLockKey = (userId: string): string => `loan-processing:user_id:${userId}`;
+export const recurringLockKey = (accountId: string): string => `recurring-processing:account_id:${accountId}`;

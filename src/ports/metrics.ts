@@ -22,7 +22,7 @@ export type ChangeFate = 'published' | 'removed' | 'not-owned' | 'without-ids' |
 export type Fates = Readonly<Record<EventStream, RecordFate> & Record<'billing' | 'gateways', ChangeFate>>;
 
 /** As what a record was considered: for a collection, or for a notice about it. */
-export type ConsideredAs = Path | Stage | 'NOTICE';
+export type ConsideredAs = Path | Stage | 'NOTICE' | 'RECURRING' | 'REMINDER';
 
 /** `put-off`: nothing went wrong, it comes again later. */
 export type JobEnd = 'done' | 'put-off' | 'failed';
@@ -49,7 +49,7 @@ export interface Metrics {
   job(queue: string, end: JobEnd, seconds: number): void;
   httpRequest(request: HttpRequestEnd, seconds: number): void;
   /** Somebody else held the user's lock: the work was put off. */
-  lockBusy(path: Path | Stage): void;
+  lockBusy(path: ConsideredAs): void;
   processorBreaker(state: 'open' | 'closed'): void;
   runStopped(process: RunProcess): void;
   runFinished(process: RunProcess, seconds: number): void;

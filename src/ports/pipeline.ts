@@ -1,5 +1,6 @@
 import type { AchEntry, AchOutcome } from '../domain/ach/settlement.ts';
 import type { AttemptId, AttemptProcess, PastAttempt } from '../domain/attempt.ts';
+import type { CalendarDate } from '../domain/calendar-date.ts';
 import type { Facts, Freeze } from '../domain/decision.ts';
 import type { AchModel } from '../domain/floats/float.ts';
 import type { Instant } from '../domain/instant.ts';
@@ -17,7 +18,7 @@ import type { Write } from './transaction.ts';
 /** Everything that was, or is to be, sent to the processor. Whoever resumes it sends the same again. */
 export interface Attempt {
   readonly attemptId: AttemptId;
-  /** The record that it is about, also where that is a float: then with its kind in front (`domain/floats/record-id.ts`). */
+  /** The record that it is about, whatever that is: with its kind in front where it is no billing record. */
   readonly subscriptionId: SubscriptionId;
   readonly userId: UserId;
   readonly triggerId: string;
@@ -35,6 +36,8 @@ export interface Attempt {
   readonly upgrades: { readonly subscriptionId: SubscriptionId; readonly amount: Cents } | null;
   /** What decided that a float's attempt goes by ACH. */
   readonly achModel?: AchModel | null | undefined;
+  /** Which period of a recurring payment it is for. */
+  readonly period?: CalendarDate | null | undefined;
   readonly openedAt: Instant;
 }
 

@@ -17,6 +17,7 @@ import { DynamoInbox } from '../adapters/dynamodb/inbox.ts';
 import { DynamoNotices } from '../adapters/dynamodb/notices.ts';
 import { DynamoPipeline } from '../adapters/dynamodb/pipeline.ts';
 import { DynamoQuarantine } from '../adapters/dynamodb/quarantine.ts';
+import { DynamoRecurring } from '../adapters/dynamodb/recurring.ts';
 import { DynamoRequests } from '../adapters/dynamodb/requests.ts';
 import { DynamoRuns } from '../adapters/dynamodb/runs.ts';
 import { DynamoSignals } from '../adapters/dynamodb/signals.ts';
@@ -39,6 +40,7 @@ import type { Inbox, Quarantine } from '../ports/inbox.ts';
 import type { LockClient, LockWatch } from '../ports/lock.ts';
 import type { Notices } from '../ports/notices.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
+import type { RecurringRepository } from '../ports/recurring.ts';
 import type { RequestStore } from '../ports/requests.ts';
 import type { RunStore } from '../ports/runs.ts';
 import type { SignalStore } from '../ports/signals.ts';
@@ -69,6 +71,7 @@ export interface Stores {
   readonly floats: FloatsRepository;
   readonly collectionHistory: CollectionHistory;
   readonly bypasses: Bypasses;
+  readonly recurring: RecurringRepository;
   readonly gatewayEvents: GatewayEvents;
   readonly gatewaySubscriptions: GatewaySubscriptions;
   readonly locks: LockClient;
@@ -136,6 +139,13 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
     floats,
     collectionHistory: floats,
     bypasses: new DynamoBypasses({ client, table: dynamodb.BYPASS_TABLE }),
+    recurring: new DynamoRecurring({
+      client,
+      transactor,
+      table: dynamodb.RECURRING_TABLE,
+      pageSize: dynamodb.PAGE_SIZE,
+      ids: randomUUID,
+    }),
     gatewayEvents: new DynamoGatewayEvents({ client, table }),
     gatewaySubscriptions: new DynamoGatewaySubscriptions({
       client,

@@ -7,9 +7,15 @@ import {
   FLOAT_BORN_AS,
   OPEN_FLOATS,
 } from '../../src/audit/floats/allowed-float-transitions.ts';
+import {
+  ALLOWED_RECURRING_TRANSITIONS,
+  GOES_ON,
+} from '../../src/audit/recurring/allowed-recurring-transitions.ts';
 import { COLLECTED_BY } from '../../src/domain/floats/due.ts';
 import { OPEN_FLOAT_STATUSES } from '../../src/domain/floats/float.ts';
 import { FLOAT_BIRTH_STATUS, FLOAT_TRANSITIONS } from '../../src/domain/floats/transitions.ts';
+import { RECURRING_STATUSES, isCharged } from '../../src/domain/recurring/recurring.ts';
+import { RECURRING_TRANSITIONS } from '../../src/domain/recurring/transitions.ts';
 import { BILLING_STATUSES } from '../../src/domain/subscription.ts';
 import { BIRTH_STATUSES, TRANSITIONS, isTerminal } from '../../src/domain/transitions.ts';
 
@@ -39,6 +45,13 @@ describe('the audit’s copy of what floats may do', () => {
   it('agrees on which are open and on which each stage charges', () => {
     expect(OPEN_FLOATS).toEqual(OPEN_FLOAT_STATUSES);
     expect(CHARGED_BY).toEqual(COLLECTED_BY);
+  });
+});
+
+describe('the audit’s copy of what recurring payments may do', () => {
+  it('says the same as the table that they are moved by, and which go on', () => {
+    expect(copied(ALLOWED_RECURRING_TRANSITIONS)).toEqual(tabled(RECURRING_TRANSITIONS));
+    expect(GOES_ON).toEqual(RECURRING_STATUSES.filter(isCharged));
   });
 });
 

@@ -29,6 +29,7 @@ async function run(json: boolean, variables: Record<string, string> = {}) {
     LOCKS_TABLE: tables.locks,
     PIPELINE_TABLE: tables.pipeline,
     DYNAMO_TABLE: tables.floats,
+    RECURRING_TABLE: tables.recurring,
     COLLECTION_HISTORY_TABLE: tables.collectionHistory,
     CLOCK_URL: `${on.bankUrl}/clock`,
     PAYMENTS_SERVICE_URL: on.bankUrl,

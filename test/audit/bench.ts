@@ -45,10 +45,11 @@ const KEYS = {
   pipeline: ['pk', 'sk'],
   floats: ['PK'],
   collectionHistory: ['loan_id', 'run_time'],
+  recurring: ['PK', 'SK'],
 } as const;
 
 export async function bench(): Promise<Bench> {
-  const here = await world({ withFloats: true });
+  const here = await world({ withFloats: true, withRecurring: true });
   const bankUrl = await addressOf(here);
   const { client, tables } = here.store;
   const source: AuditSource = {

@@ -143,14 +143,16 @@ describe('a world in which everything went as it should audits clean', () => {
       pipelineTable: tables.pipeline,
       floatsTable: tables.floats,
       collectionHistoryTable: tables.collectionHistory,
+      recurringTable: tables.recurring,
       timer: systemTimer,
       random: Math.random,
     });
     const bank = new SandboxClient(on.bankUrl);
-    const { floats } = await seedDemo({ users: 40, prefix: 'demo', now: START }, seeder, bank);
+    const { floats, recurring } = await seedDemo({ users: 40, prefix: 'demo', now: START }, seeder, bank);
     const { totals } = await on.audit();
     expect(totals.users).toBeGreaterThan(40);
     expect(totals.floats).toBe(floats);
+    expect(totals.recurring).toBe(recurring);
   });
 });
 

@@ -11,6 +11,7 @@ import {
 import { createDynamoClient } from '../../src/adapters/dynamodb/client.ts';
 import { DynamoFloats } from '../../src/adapters/dynamodb/floats.ts';
 import { DynamoHistory } from '../../src/adapters/dynamodb/history.ts';
+import { DynamoRecurring } from '../../src/adapters/dynamodb/recurring.ts';
 import { DynamoSubscriptions } from '../../src/adapters/dynamodb/subscriptions.ts';
 import type { TableDefinition, TableNames } from '../../src/adapters/dynamodb/tables.ts';
 import { ensureTable, tableDefinitions } from '../../src/adapters/dynamodb/tables.ts';
@@ -34,6 +35,7 @@ export interface BillingStore {
   readonly history: DynamoHistory;
   /** Of use where their tables were asked for. */
   readonly floats: DynamoFloats;
+  readonly recurring: DynamoRecurring;
   /** A repository that has not looked at the table yet. */
   anotherProcess(): DynamoSubscriptions;
   /** Puts a lock row and gives its fence, as an acquisition would. */
@@ -58,12 +60,15 @@ export interface StoreOptions {
   readonly withDueIndex?: boolean;
   /** Also the tables of floats; making a table takes its time. */
   readonly withFloats?: boolean;
+  /** Also the table of recurring payments. */
+  readonly withRecurring?: boolean;
 }
 
 export async function billingStore({
   pageSize = 500,
   withDueIndex = true,
   withFloats = false,
+  withRecurring = false,
 }: StoreOptions = {}): Promise<BillingStore> {
   const client = createDynamoClient({ region: 'us-east-1', endpoint: sharedStack().dynamodbUrl });
   const suffix = randomUUID().slice(0, 8);
@@ -75,12 +80,14 @@ export async function billingStore({
     floats: `floats-${suffix}`,
     collectionHistory: `collection-history-${suffix}`,
     bypass: `bypass-${suffix}`,
+    recurring: `recurring-${suffix}`,
     // Made by gateway-table.ts where it is needed.
     gateways: `gateways-${suffix}`,
   };
   const ofFloats = [tables.floats, tables.collectionHistory, tables.bypass];
   const definitions = tableDefinitions(tables)
     .filter(({ name }) => withFloats || !ofFloats.includes(name))
+    .filter(({ name }) => withRecurring || name !== tables.recurring)
     .filter(({ name }) => name !== tables.gateways)
     .map((definition) => (withDueIndex ? definition : oldIndexesOnly(definition)));
   for (const definition of definitions) await ensureTable(client, definition, { addIndex: false });
@@ -101,6 +108,13 @@ export async function billingStore({
     pageSize,
     ids: randomUUID,
   });
+  const recurring = new DynamoRecurring({
+    client,
+    transactor,
+    table: tables.recurring,
+    pageSize,
+    ids: randomUUID,
+  });
   const lockRow = (userId: string): Item => ({ PartitionKey: { S: subscriptionLockKey(userId) } });
   return {
     client,
@@ -108,6 +122,7 @@ export async function billingStore({
     subscriptions,
     history,
     floats,
+    recurring,
     anotherProcess: () => new DynamoSubscriptions({ client, transactor, pageSize, ...names }),
     async takeLock(userId) {
       const ownerName = randomUUID();

@@ -12,6 +12,7 @@ const NOT_MADE = {
   floats: '',
   collectionHistory: '',
   bypass: '',
+  recurring: '',
 };
 
 /** The table of gateway subscriptions, for the tests that need it: making a table takes its time. */

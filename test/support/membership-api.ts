@@ -164,6 +164,11 @@ function sourceFor({ store: { client, tables }, url }: World, userId: UserId): A
       floatOf: (id) => all.floatOf(id),
       openFloatsOf: (id) => all.openFloatsOf(id),
       logOf: (id) => all.logOf(id),
+      async *accounts() {
+        // Nor do they pay for anything else.
+      },
+      itemsOfAccount: (id) => all.itemsOfAccount(id),
+      dueSince: () => all.dueSince(),
       readTogether: (keys) => all.readTogether(keys),
     },
   };

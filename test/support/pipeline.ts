@@ -89,7 +89,7 @@ export const TICK = at('2026-11-16T08:00:00Z');
 
 export async function pipeline(env: Readonly<Record<string, string>> = {}): Promise<Pipeline> {
   const [here, redis, folder] = await Promise.all([
-    world({ withFloats: true }),
+    world({ withFloats: true, withRecurring: true }),
     privateRedis(),
     temporaryFolder(),
   ]);
@@ -109,6 +109,7 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
     DYNAMO_TABLE: tables.floats,
     COLLECTION_HISTORY_TABLE: tables.collectionHistory,
     BYPASS_TABLE: tables.bypass,
+    RECURRING_TABLE: tables.recurring,
     USER_SERVICE_URL: here.url,
     TXN_SERVICE_URL: here.url,
     PAYMENTS_SERVICE_URL: here.url,

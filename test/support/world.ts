@@ -16,6 +16,7 @@ import type { Instant } from '../../src/domain/instant.ts';
 import { formatInstant } from '../../src/domain/instant.ts';
 import type { Path } from '../../src/domain/paths.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
+import { DEFAULT_RECURRING_POLICY } from '../../src/domain/recurring/policy.ts';
 import type { Subscription, UserId } from '../../src/domain/subscription.ts';
 import type { Verdict } from '../../src/domain/verdict.ts';
 import type { RecordRef } from '../../src/ports/runs.ts';
@@ -78,6 +79,8 @@ export async function world(options: StoreOptions = {}): Promise<World> {
     collectionHistory: store.floats,
     achRouting: ruleRouting('off'),
     floatPolicy: DEFAULT_FLOAT_POLICY,
+    recurring: store.recurring,
+    recurringPolicy: DEFAULT_RECURRING_POLICY,
     locks,
     subscriptions: store.subscriptions,
     pipeline: new DynamoPipeline({

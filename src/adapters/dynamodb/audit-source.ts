@@ -8,14 +8,17 @@ import {
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { AuditTables, PlainItem, RowKey, UserRows } from '../../audit/source.ts';
+import type { AccountItems, AuditTables, PlainItem, RowKey, UserRows } from '../../audit/source.ts';
 import { queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
 import type { TableNames } from './tables.ts';
 
 export interface AuditSourceOptions {
   readonly client: DynamoDBClient;
-  readonly tables: Pick<TableNames, 'billing' | 'history' | 'pipeline' | 'floats' | 'collectionHistory'>;
+  readonly tables: Pick<
+    TableNames,
+    'billing' | 'history' | 'pipeline' | 'floats' | 'collectionHistory' | 'recurring'
+  >;
   readonly pageSize: number;
 }
 
@@ -32,7 +35,7 @@ export class DynamoAuditTables implements AuditTables {
   async estimate(): Promise<number> {
     const { client, tables } = this.options;
     const counts = await Promise.all(
-      [tables.billing, tables.floats].map(async (TableName) => {
+      [tables.billing, tables.floats, tables.recurring].map(async (TableName) => {
         const { Table } = await client.send(new DescribeTableCommand({ TableName }));
         return Table?.ItemCount ?? 0;
       }),
@@ -42,18 +45,8 @@ export class DynamoAuditTables implements AuditTables {
 
   /** A scan gives a partition's items one after the other, so a user ends where the next begins. */
   async *users(): AsyncGenerator<UserRows> {
-    let rows: PlainItem[] = [];
-    let userId: string | null = null;
-    for await (const item of this.scan(this.options.tables.billing)) {
-      const owner = item['user_id']?.S ?? '';
-      if (userId !== null && owner !== userId) {
-        yield { userId, rows };
-        rows = [];
-      }
-      userId = owner;
-      rows.push(plain(item));
-    }
-    if (userId !== null) yield { userId, rows };
+    for await (const { key: userId, items: rows } of this.partitions(this.options.tables.billing, 'user_id'))
+      yield { userId, rows };
   }
 
   rowsOf(userId: string): Promise<PlainItem[]> {
@@ -94,6 +87,26 @@ export class DynamoAuditTables implements AuditTables {
     return this.query(collectionHistory, 'loan_id = :key', { ':key': { S: floatId } });
   }
 
+  async *accounts(): AsyncGenerator<AccountItems> {
+    for await (const { key, items } of this.partitions(this.options.tables.recurring, 'PK'))
+      if (key.startsWith(ACCOUNT)) yield { accountId: key.slice(ACCOUNT.length), items };
+  }
+
+  itemsOfAccount(accountId: string): Promise<PlainItem[]> {
+    return this.query(this.options.tables.recurring, 'PK = :key', {
+      ':key': { S: `${ACCOUNT}${accountId}` },
+    });
+  }
+
+  async dueSince(): Promise<{ readonly payments: string | null; readonly reminders: string | null }> {
+    const since = async (list: string): Promise<string | null> => {
+      const key = { ':key': { S: `DUE#${list}` } };
+      const [mark] = await this.query(this.options.tables.recurring, 'PK = :key', key);
+      return mark === undefined ? null : String(mark['Since']);
+    };
+    return { payments: await since('payments'), reminders: await since('reminders') };
+  }
+
   async readTogether(keys: readonly RowKey[]): Promise<(PlainItem | undefined)[] | null> {
     const { client, tables } = this.options;
     const TransactItems = keys.map((key) => ({ Get: { TableName: tables[key.table], Key: keyOf(key) } }));
@@ -105,6 +118,24 @@ export class DynamoAuditTables implements AuditTables {
       if (error instanceof TransactionCanceledException) return null;
       throw error;
     }
+  }
+
+  private async *partitions(
+    table: string,
+    partitionKey: string,
+  ): AsyncGenerator<{ readonly key: string; readonly items: PlainItem[] }> {
+    let items: PlainItem[] = [];
+    let key: string | null = null;
+    for await (const item of this.scan(table)) {
+      const owner = item[partitionKey]?.S ?? '';
+      if (key !== null && owner !== key) {
+        yield { key, items };
+        items = [];
+      }
+      key = owner;
+      items.push(plain(item));
+    }
+    if (key !== null) yield { key, items };
   }
 
   private async *scan(table: string): AsyncGenerator<RawItem> {
@@ -127,10 +158,18 @@ export class DynamoAuditTables implements AuditTables {
   }
 }
 
-const keyOf = (key: RowKey): RawItem =>
-  key.table === 'floats'
-    ? floatKey(key.floatId)
-    : { user_id: { S: key.userId }, [SORT_KEYS[key.table]]: { S: key.sortKey } };
+const ACCOUNT = 'ACC#';
+
+function keyOf(key: RowKey): RawItem {
+  switch (key.table) {
+    case 'floats':
+      return floatKey(key.floatId);
+    case 'recurring':
+      return { PK: { S: key.pk }, SK: { S: key.sk } };
+    default:
+      return { user_id: { S: key.userId }, [SORT_KEYS[key.table]]: { S: key.sortKey } };
+  }
+}
 
 const floatKey = (floatId: string): RawItem => ({ PK: { S: `FLOAT#${floatId}` } });
 

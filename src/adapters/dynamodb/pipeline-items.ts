@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { AttemptId, PastAttempt } from '../../domain/attempt.ts';
 import { ATTEMPT_PROCESSES } from '../../domain/attempt.ts';
+import type { CalendarDate } from '../../domain/calendar-date.ts';
+import { parseDate } from '../../domain/calendar-date.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { msOf, plusDays, sortableText } from '../../domain/instant.ts';
 import { PLANS } from '../../domain/plan.ts';
@@ -86,6 +88,7 @@ const attempt = z.object({
       probability: z.number(),
     })
     .nullish(),
+  period: z.custom<CalendarDate>((value) => typeof value === 'string' && parseDate(value) !== null).nullish(),
   openedAt: instant,
 }) satisfies z.ZodType<Attempt>;
 

@@ -12,6 +12,10 @@ import type { PastAttempt } from '../../domain/attempt.ts';
 import type { Float, LogEntry } from '../../domain/floats/float.ts';
 import { isOpenFloat } from '../../domain/floats/float.ts';
 import { recordIdOf } from '../../domain/floats/record-id.ts';
+import type { RecurringChange } from '../../domain/recurring/outcomes.ts';
+import { recurringRecordId } from '../../domain/recurring/record-id.ts';
+import type { NewReceipt, RecurringSubscription } from '../../domain/recurring/recurring.ts';
+import { compareInstants } from '../../domain/instant.ts';
 import type { Subscription } from '../../domain/subscription.ts';
 import type { AttemptRecord } from '../../ports/pipeline.ts';
 import type { Timer } from '../../ports/timer.ts';
@@ -19,6 +23,7 @@ import { writeWatch } from './ach-watch-items.ts';
 import { floatKeys, writeFloat, writeLogEntry } from './float-items.ts';
 import { items } from './pipeline-items.ts';
 import type { RawItem } from './raw-item.ts';
+import { recurringKeys, writeChange, writeReceipt, writeRecurring } from './recurring-items.ts';
 import { withData, writeSubscription } from './subscription-codec.ts';
 
 export interface SeederOptions {
@@ -28,6 +33,7 @@ export interface SeederOptions {
   readonly pipelineTable: string;
   readonly floatsTable: string;
   readonly collectionHistoryTable: string;
+  readonly recurringTable: string;
   readonly timer: Timer;
   readonly random: () => number;
 }
@@ -36,11 +42,21 @@ export interface SeederOptions {
 export interface MadeUpMember {
   readonly records: readonly Subscription[];
   readonly floats: readonly MadeUpFloat[];
+  readonly recurring: readonly MadeUpRecurring[];
 }
 
 export interface MadeUpFloat {
   readonly float: Float;
   readonly log: readonly LogEntry[];
+  /** All of them answered. */
+  readonly attempts: readonly AttemptRecord[];
+  readonly past: readonly PastAttempt[];
+}
+
+export interface MadeUpRecurring {
+  readonly subscription: RecurringSubscription;
+  readonly changes: readonly RecurringChange[];
+  readonly receipts: readonly NewReceipt[];
   /** All of them answered. */
   readonly attempts: readonly AttemptRecord[];
   readonly past: readonly PastAttempt[];
@@ -98,9 +114,13 @@ export class DynamoSeeder {
     await client.send(new PutItemCommand({ TableName: pipelineTable, Item: doneMark(prefix) }));
   }
 
-  /** Each record with its history row, each float with its past, and all of a member in one batch. */
+  /**
+   * Each record with its history row, each float with its past, and all of a member in one batch; what a member pays for
+   * beside comes first, in as many as it takes: somebody whose records are not there is made anew.
+   */
   async write(members: readonly MadeUpMember[]): Promise<void> {
-    const batches = inBatches(members.map((member) => this.itemsOf(member)));
+    const payments = members.flatMap(({ recurring }) => this.recurringItems(recurring)).map((one) => [one]);
+    const batches = [...inBatches(payments), ...inBatches(members.map((member) => this.itemsOf(member)))];
     for (const batch of batches) {
       const requests: Record<string, WriteRequest[]> = {};
       for (const { table, item } of batch) (requests[table] ??= []).push({ PutRequest: { Item: item } });
@@ -132,6 +152,43 @@ export class DynamoSeeder {
         ...(past.length === 0 ? [] : [items.state.write(recordIdOf(floatId), state, null)]),
         ...watchesOf({ float, attempts }),
       ].map((item) => ({ table: pipelineTable, item })),
+    ];
+  }
+
+  /** Receipts are numbered through an account, whatever they are for. */
+  private recurringItems(made: readonly MadeUpRecurring[]): TableItem[] {
+    const { recurringTable, pipelineTable } = this.options;
+    const receipts = made
+      .flatMap((one) => one.receipts)
+      .sort((a, b) => compareInstants(a.processedDate, b.processedDate))
+      .map((receipt, n) => ({ ...receipt, number: n + 1 }));
+    const last = receipts.at(-1);
+    const counter =
+      last === undefined
+        ? []
+        : [marshall({ ...recurringKeys.counter(last.accountId), ReceiptNumber: last.number })];
+    const rows = [
+      ...made.map(({ subscription }) => writeRecurring(subscription, 'seeded')),
+      ...made.flatMap(({ changes }) => changes.map(writeChange)),
+      ...receipts.map(writeReceipt),
+      ...counter,
+    ];
+    return [
+      ...rows.map((item) => ({ table: recurringTable, item })),
+      ...made
+        .flatMap(({ subscription, attempts, past }) => [
+          ...attempts.map((attempt) => items.attempt.write(attempt)),
+          ...(past.length === 0
+            ? []
+            : [
+                items.state.write(
+                  recurringRecordId(subscription),
+                  { revision: 1, open: null, checks: 0, past },
+                  null,
+                ),
+              ]),
+        ])
+        .map((item) => ({ table: pipelineTable, item })),
     ];
   }
 

@@ -18,6 +18,7 @@ import {
 import { FLOATS_BY_STATUS, FLOATS_BY_USER } from './floats.ts';
 import { SUBSCRIPTIONS_BY_OWNER } from './gateway-subscriptions.ts';
 import { DUE_LIST_INDEX, TRIGGER_INDEX } from './pipeline-items.ts';
+import { PAYMENTS_BY_DAY, REMINDERS_BY_DAY } from './recurring.ts';
 import { DUE_INDEX, ID_INDEX, STATUS_INDEX } from './subscriptions.ts';
 
 export interface TableNames {
@@ -28,12 +29,15 @@ export interface TableNames {
   readonly floats: string;
   readonly collectionHistory: string;
   readonly bypass: string;
+  readonly recurring: string;
   readonly gateways: string;
 }
 
 interface IndexDefinition {
   readonly name: string;
   readonly key: readonly [partition: string, sort?: string];
+  /** What is in it beside the keys; everything where nothing is said. */
+  readonly holds?: readonly string[];
   /** Made on a new table; on an existing one only when an operator asks, because filling it costs capacity. */
   readonly added?: true;
 }
@@ -86,6 +90,23 @@ export const tableDefinitions = (names: TableNames): readonly TableDefinition[] 
   },
   { name: names.collectionHistory, key: ['loan_id', 'run_time'], sortsByNumber: true, indexes: [] },
   { name: names.bypass, key: ['user_id'], indexes: [] },
+  {
+    name: names.recurring,
+    key: ['PK', 'SK'],
+    indexes: [
+      {
+        name: REMINDERS_BY_DAY,
+        key: ['NextReminderDate', 'LastReminderDate'],
+        holds: ['SKU', 'Email', 'NextPaymentDate'],
+      },
+      {
+        name: PAYMENTS_BY_DAY,
+        key: ['NextPaymentDate', 'LastPaymentDate'],
+        holds: ['Email', 'PaymentDay', 'PaymentAmount', 'SKU', 'PaymentDetails'],
+      },
+    ],
+    ttl: 'TTL',
+  },
   {
     name: names.gateways,
     key: ['id'],
@@ -206,10 +227,13 @@ function createInput(definition: TableDefinition): CreateTableCommandInput {
 
 const STREAM = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } as const;
 
-const indexInput = ({ name, key }: IndexDefinition): GlobalSecondaryIndex => ({
+const indexInput = ({ name, key, holds }: IndexDefinition): GlobalSecondaryIndex => ({
   IndexName: name,
   KeySchema: keySchema(key),
-  Projection: { ProjectionType: 'ALL' },
+  Projection:
+    holds === undefined
+      ? { ProjectionType: 'ALL' }
+      : { ProjectionType: 'INCLUDE', NonKeyAttributes: [...holds] },
 });
 
 const keySchema = ([partition, sort]: TableDefinition['key']): KeySchemaElement[] => [

@@ -25,7 +25,8 @@ export type RefusalCode =
   | 'upgrade-undone'
   | 'no-active-subscription'
   | 'over-limit'
-  | 'requirements-not-met';
+  | 'requirements-not-met'
+  | 'subscription-over';
 
 /** Thrown where a wish meets a rule: whoever asked is told which. */
 export class Refusal extends Error {

@@ -5,7 +5,6 @@ import { recordIdOf } from '../../domain/floats/record-id.ts';
 import { compareInstants, formatInstant } from '../../domain/instant.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { UserId } from '../../domain/subscription.ts';
-import { MalformedRowError } from '../../errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CollectionHistory, FloatsRepository } from '../../ports/floats.ts';
 import type { FreezeStore } from '../../ports/freezes.ts';
@@ -17,6 +16,7 @@ import type { RequestStore } from '../../ports/requests.ts';
 import { freezeNote, freezesOn, lockNote, openNote } from '../explain-standing.ts';
 import type { Standing } from '../explain.ts';
 import { requestsBehind } from '../explain.ts';
+import { unlessMalformed } from '../unless-malformed.ts';
 import type { FloatStoryLine } from './explain-float-story.ts';
 import { tellFloatStory } from './explain-float-story.ts';
 import { floatSummary } from './explain-float-texts.ts';
@@ -88,19 +88,6 @@ export async function explainFloat(
 /** The account comes after the card, also in the same moment. */
 const inTheirOrder = (a: Attempt, b: Attempt): number =>
   compareInstants(a.openedAt, b.openedAt) || Number(a.insteadOf !== null) - Number(b.insteadOf !== null);
-
-/** A row that nobody can read hides nothing else. */
-async function unlessMalformed<T>(
-  read: () => Promise<T>,
-  otherwise: T,
-): Promise<{ readonly value: T; readonly unreadable: readonly Error[] }> {
-  try {
-    return { value: await read(), unreadable: [] };
-  } catch (error) {
-    if (!(error instanceof MalformedRowError)) throw error;
-    return { value: otherwise, unreadable: [error] };
-  }
-}
 
 const summaryOf = (float: Float | null, open: RecordStory['open'], today: CalendarDate): string =>
   float === null

@@ -18,7 +18,7 @@ let store: BillingStore;
 let seeder: DynamoSeeder;
 
 beforeAll(async () => {
-  store = await billingStore({ withFloats: true });
+  store = await billingStore({ withFloats: true, withRecurring: true });
   seeder = new DynamoSeeder({
     client: store.client,
     billingTable: store.tables.billing,
@@ -26,6 +26,7 @@ beforeAll(async () => {
     pipelineTable: store.tables.pipeline,
     floatsTable: store.tables.floats,
     collectionHistoryTable: store.tables.collectionHistory,
+    recurringTable: store.tables.recurring,
     timer: systemTimer,
     random: () => 0.01,
   });
@@ -44,7 +45,11 @@ const records = (userId: string, count: number) =>
 
 /** As if each four were a member's: a batch takes three such. */
 const fourAtATime = (all: readonly Subscription[]): MadeUpMember[] =>
-  Array.from({ length: all.length / 4 }, (_, i) => ({ records: all.slice(i * 4, i * 4 + 4), floats: [] }));
+  Array.from({ length: all.length / 4 }, (_, i) => ({
+    records: all.slice(i * 4, i * 4 + 4),
+    floats: [],
+    recurring: [],
+  }));
 
 it('writes each record with its history row, and what DynamoDB left over again', async () => {
   expect(await seeder.isEmpty()).toBe(true);
@@ -101,6 +106,30 @@ it('writes each float with its past, as the repositories read it', async () => {
   }
 });
 
+it('writes each recurring payment with its past, and numbers an account’s receipts through', async () => {
+  const now = at('2026-11-16T08:00:00Z');
+  const members = Array.from({ length: 60 }, (_, i) => demoMember(`paying-${randomUUID()}`, i + 1, now));
+  await seeder.write(members);
+  const made = members.map((member) => member.recurring).filter((all) => all.length > 0);
+  expect(made.length).toBeGreaterThan(10);
+  for (const all of made) {
+    const [{ subscription }] = all as [(typeof all)[number]];
+    const { accountId } = subscription;
+    const page = { now, limit: 50, key: null };
+    const { receipts } = await store.recurring.getReceiptsByAccount(accountId, page);
+    expect(receipts.map(({ number }) => number)).toEqual(receipts.map((_, n) => receipts.length - n));
+    expect(receipts).toHaveLength(all.flatMap((one) => one.receipts).length);
+    for (const { subscription: one, changes } of all) {
+      expect(await store.recurring.getSubscription(one)).toMatchObject({
+        ...one,
+        changedDate: one.changedDate,
+      });
+      const causes = (await store.recurring.changesOf(one)).map(({ cause }) => cause);
+      expect(causes).toEqual(changes.map(({ cause }) => cause));
+    }
+  }
+});
+
 it('knows whether a seeding was finished', async () => {
   expect(await seeder.isMarkedDone('demo')).toBe(false);
   await seeder.markDone('demo');
@@ -115,8 +144,8 @@ it('gives up with a clear word when items stay unprocessed', async () => {
     () => Promise.resolve({ output: { UnprocessedItems: { x: [{}] }, $metadata: {} }, response: {} }),
     { times: Infinity },
   );
-  await expect(seeder.write([{ records: records(randomUUID(), 1), floats: [] }])).rejects.toThrow(
-    /unprocessed/,
-  );
+  await expect(
+    seeder.write([{ records: records(randomUUID(), 1), floats: [], recurring: [] }]),
+  ).rejects.toThrow(/unprocessed/);
   faults.remove();
 });

@@ -29,6 +29,7 @@ beforeEach(() => {
     floats: `tables-floats-${suffix}`,
     collectionHistory: `tables-collection-history-${suffix}`,
     bypass: `tables-bypass-${suffix}`,
+    recurring: `tables-recurring-${suffix}`,
     gateways: `tables-gateways-${suffix}`,
   };
   made.push(...(Object.values(names) as string[]));
@@ -97,6 +98,31 @@ describe('tables', () => {
       'status+due_date',
       'user_id+created_at',
     ]);
+  });
+
+  it('of recurring payments are as their design has them, with what each index holds', async () => {
+    await ensureAll();
+    const table = await describeTable(names.recurring);
+    expect(keyOf(table.KeySchema)).toBe('PK+SK');
+    const indexes = table.GlobalSecondaryIndexes!.map(({ IndexName, KeySchema, Projection }) => ({
+      name: IndexName,
+      key: keyOf(KeySchema),
+      holds: [...Projection!.NonKeyAttributes!].sort(),
+    }));
+    expect(indexes.sort((a, b) => (a.name! < b.name! ? -1 : 1))).toEqual([
+      {
+        name: 'GSI-1',
+        key: 'NextReminderDate+LastReminderDate',
+        holds: ['Email', 'NextPaymentDate', 'SKU'],
+      },
+      {
+        name: 'GSI-2',
+        key: 'NextPaymentDate+LastPaymentDate',
+        holds: ['Email', 'PaymentAmount', 'PaymentDay', 'PaymentDetails', 'SKU'],
+      },
+    ]);
+    const ttl = await client.send(new DescribeTimeToLiveCommand({ TableName: names.recurring }));
+    expect(ttl.TimeToLiveDescription).toMatchObject({ AttributeName: 'TTL', TimeToLiveStatus: 'ENABLED' });
   });
 
   it('of gateways are found by id, by owner and SKU, and by what is to be done, and tell of their changes', async () => {

@@ -1,12 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Float, FloatStatus } from '../../../src/domain/floats/float.ts';
 import { freePort } from '../../../src/embedded/free-port.ts';
 import { formatInstant, plusDays } from '../../../src/domain/instant.ts';
 import { cents } from '../../../src/domain/money.ts';
 import type { Subscription, UserId } from '../../../src/domain/subscription.ts';
-import { floatLockKey } from '../../../src/ports/lock.ts';
+import type { RecurringSubscription } from '../../../src/domain/recurring/recurring.ts';
+import { floatLockKey, recurringLockKey } from '../../../src/ports/lock.ts';
+import type { RecurringRef } from '../../../src/ports/recurring.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { ApiClient, Reply } from '../../support/api.ts';
 import { api } from '../../support/api.ts';
@@ -28,6 +30,8 @@ import type { InboxDesk } from '../../support/inbox-desk.ts';
 import { NOTHING, NOW, anEvent, inboxDesk, newUser } from '../../support/inbox-desk.ts';
 import type { MembershipApi } from '../../support/membership-api.ts';
 import { membershipApi } from '../../support/membership-api.ts';
+import type { RecurringDesk } from '../../support/recurring-desk.ts';
+import { recurringDesk } from '../../support/recurring-desk.ts';
 import { eventually } from '../../support/processes.ts';
 import { at } from '../../support/records.ts';
 
@@ -39,6 +43,7 @@ import { at } from '../../support/records.ts';
 let on: MembershipApi;
 let inbox: InboxDesk;
 let floats: FloatDesk;
+let recurring: RecurringDesk;
 let gateways: Awaited<ReturnType<typeof gatewayTable>>;
 const chain = appleChain();
 /** The same tables, as the API of somebody who bills nobody here. */
@@ -59,6 +64,7 @@ beforeAll(async () => {
   const { environment, here } = on.system;
   inbox = inboxDesk(here.store.client, here.store.tables);
   floats = floatDesk(here);
+  recurring = recurringDesk(here);
   const nowhere = `http://127.0.0.1:${await freePort()}`;
   [theirs, slow, lost] = await Promise.all([
     api({ ...environment, OWNED_USERS: 'none', LEMONSQUEEZY_SECRET: '', APPLE_ROOT_CERTS: '' }),
@@ -504,6 +510,127 @@ const FLOATS: Readonly<Record<string, Cases>> = {
   },
 };
 
+const ofRecurring = ({ accountId, recurringId }: RecurringRef): Places => ({
+  account_id: accountId,
+  subscription_id: recurringId,
+});
+const NO_RECURRING = { account_id: 'nobody', subscription_id: 'nothing' };
+
+const aRecurring = (fields: Partial<RecurringSubscription> = {}): Promise<RecurringSubscription> =>
+  recurring.subscription({}, fields);
+
+async function rewriteRecurring(key: string, { accountId }: Pick<RecurringRef, 'accountId'>): Promise<void> {
+  const { client, tables } = on.here.store;
+  const Key = { PK: { S: `ACC#${accountId}` }, SK: { S: key } };
+  const input = { TableName: tables.recurring, Key };
+  const { Item } = await client.send(new GetItemCommand(input));
+  const broken = { ...Item!, PaymentAmount: { S: 'much' }, ProcessedAmount: { S: 'much' } };
+  await client.send(new PutItemCommand({ TableName: tables.recurring, Item: broken }));
+}
+
+async function brokenRecurring(): Promise<Places> {
+  const one = await aRecurring();
+  await rewriteRecurring(`SUB#${one.recurringId}#SKU#${one.sku}`, one);
+  return ofRecurring(one);
+}
+
+async function busyRecurring(): Promise<Places> {
+  const one = await aRecurring();
+  await on.here.dependencies.locks.acquire(recurringLockKey(one.accountId));
+  return ofRecurring(one);
+}
+
+/** Charged, and nobody knows what became of it. */
+async function hangingRecurring(): Promise<Places> {
+  const one = await aRecurring();
+  const ids = { userId: one.accountId as unknown as UserId, subscriptionId: '' as never };
+  expect(await unanswered(ids, () => recurring.collect(one))).toMatchObject({ verdict: 'unknown' });
+  return ofRecurring(one);
+}
+
+async function paidRecurring(): Promise<RecurringSubscription> {
+  const one = await aRecurring();
+  expect(await recurring.collect(one)).toMatchObject({ verdict: 'collected' });
+  return one;
+}
+
+const WISH = {
+  sku: 'sku-1',
+  email: 'someone@example.com',
+  payment_amount: '9.99',
+  payment_token: 'tok_9f3c2a10',
+  payment_day: 31,
+};
+const account = async (settings: object = {}): Promise<Places> => ({
+  account_id: await recurring.account(settings),
+});
+
+/** What whoever changes a recurring payment may meet, whatever is asked for. */
+const anyRecurringChange = (body: object): Cases => ({
+  'user-busy': async (ask) => ask(await busyRecurring(), { body }),
+  'not-owned': async (ask) => ask(ofRecurring(await aRecurring()), { body, through: theirs }),
+  'not-found': (ask) => ask(NO_RECURRING, { body }),
+  'malformed-record': async (ask) => ask(await brokenRecurring(), { body }),
+  'subscription-over': async (ask) =>
+    ask(ofRecurring(await aRecurring({ status: 'FAILED', nextPaymentDate: null })), { body }),
+});
+
+const OF_RECURRING = '/v1/accounts/{account_id}/recurring';
+
+const RECURRING: Readonly<Record<string, Cases>> = {
+  [`POST ${OF_RECURRING}`]: {
+    201: async (ask) => ask(await account(), { body: WISH }),
+    'user-busy': async (ask) => ask(await busyRecurring(), { body: WISH }),
+    'not-owned': async (ask) => ask(await account(), { body: WISH, through: theirs }),
+    'not-found': (ask) => ask(NO_RECURRING, { body: WISH }),
+    'user-not-eligible': async (ask) => ask(await account({ status: 'BANNED' }), { body: WISH }),
+    'request-conflict': async (ask) => {
+      const [key, places] = [randomUUID(), await account()];
+      expect(await ask(places, { body: WISH, key })).toMatchObject({ status: 201 });
+      await keyExpires(key);
+      return ask(places, { body: { ...WISH, payment_amount: '1.00' }, key });
+    },
+    'malformed-record': async (ask) => {
+      const [key, places] = [randomUUID(), await account()];
+      const { body } = await ask(places, { body: WISH, key });
+      const { subscription_id: id } = body as { subscription_id: string };
+      const accountId = places['account_id'] as RecurringRef['accountId'];
+      await rewriteRecurring(`SUB#${id}#SKU#sku-1`, { accountId });
+      await keyExpires(key);
+      return ask(places, { body: WISH, key });
+    },
+  },
+  [`PATCH ${OF_RECURRING}/{subscription_id}`]: {
+    ...anyRecurringChange({ sku: 'sku-2' }),
+    200: async (ask) => ask(ofRecurring(await aRecurring()), { body: { payment_day: 31, sku: 'sku-2' } }),
+    'attempt-open': async (ask) => ask(await hangingRecurring(), { body: { sku: 'sku-2' } }),
+  },
+  [`POST ${OF_RECURRING}/{subscription_id}/cancel`]: {
+    ...anyRecurringChange({}),
+    200: async (ask) => ask(await hangingRecurring()),
+  },
+  [`GET ${OF_RECURRING}`]: { 200: async (ask) => ask(await brokenRecurring()) },
+  [`GET ${OF_RECURRING}/{subscription_id}`]: {
+    200: async (ask) => ask(ofRecurring(await aRecurring())),
+    'not-found': (ask) => ask(NO_RECURRING),
+    'malformed-record': async (ask) => ask(await brokenRecurring()),
+  },
+  [`GET ${OF_RECURRING}/{subscription_id}/explain`]: {
+    200: async (ask) => ask(ofRecurring(await paidRecurring())),
+    'not-found': (ask) => ask(NO_RECURRING),
+  },
+  [`GET ${OF_RECURRING}/receipts`]: { 200: async (ask) => ask(ofRecurring(await paidRecurring())) },
+  [`GET ${OF_RECURRING}/receipts/{receipt_number}`]: {
+    200: async (ask) => ask({ ...ofRecurring(await paidRecurring()), receipt_number: '0000000001' }),
+    'not-found': (ask) => ask({ ...NO_RECURRING, receipt_number: '1' }),
+    'malformed-record': async (ask) => {
+      const one = await paidRecurring();
+      await rewriteRecurring('REC#00000000012026-11-16T08:00:00.000Z#SKU#sku-1', one);
+      return ask({ ...ofRecurring(one), receipt_number: '1' });
+    },
+  },
+};
+
 /** Finds nothing to do: what is due here belongs to the other cases. */
 const IDLE_RUN = { process: 'stale', as_of: '2026-11-16T07:00:00Z' };
 const IDLE_RUN_ID = { run_id: 'stale-20261116T070000Z' };
@@ -682,6 +809,7 @@ const CASES = {
   ...CHANGES,
   ...CHARGES,
   ...FLOATS,
+  ...RECURRING,
   ...GATEWAYS,
   ...OPERATIONS,
 };

@@ -26,7 +26,7 @@ const lines: { fields: object; message: string }[] = [];
 
 beforeAll(async () => {
   [store, redis, bank] = await Promise.all([
-    billingStore({ withFloats: true }),
+    billingStore({ withFloats: true, withRecurring: true }),
     privateRedis(),
     startSandbox(),
   ]);
@@ -43,6 +43,7 @@ beforeAll(async () => {
     DYNAMO_TABLE: tables.floats,
     COLLECTION_HISTORY_TABLE: tables.collectionHistory,
     BYPASS_TABLE: tables.bypass,
+    RECURRING_TABLE: tables.recurring,
     USER_SERVICE_URL: url,
     TXN_SERVICE_URL: url,
     PAYMENTS_SERVICE_URL: url,

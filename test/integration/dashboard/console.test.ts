@@ -44,7 +44,10 @@ let viewer: string;
 let operator: string;
 
 beforeAll(async () => {
-  [store, redis] = await Promise.all([billingStore({ withFloats: true }), privateRedis()]);
+  [store, redis] = await Promise.all([
+    billingStore({ withFloats: true, withRecurring: true }),
+    privateRedis(),
+  ]);
   desk = inboxDesk(store.client, store.tables);
   const table = store.tables.pipeline;
   const reader = new BatchReader({ client: store.client, table, timer: systemTimer, random: Math.random });
@@ -61,6 +64,7 @@ beforeAll(async () => {
     PIPELINE_TABLE: table,
     DYNAMO_TABLE: store.tables.floats,
     COLLECTION_HISTORY_TABLE: store.tables.collectionHistory,
+    RECURRING_TABLE: store.tables.recurring,
     ...NO_SERVICES,
   });
   await isReady(here);
@@ -300,12 +304,14 @@ describe('floats', () => {
       pipelineTable: store.tables.pipeline,
       floatsTable: store.tables.floats,
       collectionHistoryTable: store.tables.collectionHistory,
+      recurringTable: store.tables.recurring,
       timer: systemTimer,
       random: Math.random,
     });
   const advance = (situation: FloatSituation, userId = newUser()): FloatLife =>
     demoFloat(userId, situation, 1, moment);
-  const seeded = async (...floats: FloatLife[]): Promise<void> => seeder().write([{ records: [], floats }]);
+  const seeded = async (...floats: FloatLife[]): Promise<void> =>
+    seeder().write([{ records: [], floats, recurring: [] }]);
 
   it('are counted by status and due date, and listed', async () => {
     const [due, lost, retried] = [advance('due'), advance('given-up'), advance('retry-after-card')];

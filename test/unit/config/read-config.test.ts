@@ -197,6 +197,15 @@ describe('configuration', () => {
     expect(short).not.toContain('fifteen');
   });
 
+  it('reads when a declined recurring payment is tried again, and refuses what would never be', () => {
+    expect(read({}).recurring.retryDays).toEqual([1, 3, 7]);
+    expect(read({ RECURRING_RETRY_DAYS: '2, 5' }).recurring.retryDays).toEqual([2, 5]);
+    expect(read({ RECURRING_RETRY_DAYS: 'none' }).recurring.retryDays).toEqual([]);
+    expect(complaint({ RECURRING_RETRY_DAYS: '1,0' })).toContain('RECURRING_RETRY_DAYS');
+    expect(complaint({ RECURRING_RETRY_DAYS: 'soon' })).toContain('such as 1,3,7');
+    expect(complaint({ RECURRING_RETRY_DAYS: '20,20' })).toContain('RECURRING_MAX_DAYS_PAST_DUE');
+  });
+
   it('refuses a simulated clock in prod', () => {
     expect(complaint({ ENVIRONMENT: 'prod', CLOCK_URL: 'http://clock' })).toContain('CLOCK_URL');
     expect(read({ ENVIRONMENT: 'staging', CLOCK_URL: 'http://clock' }).clock.CLOCK_URL).toBe('http://clock');

@@ -6,6 +6,8 @@ import { seedDemo } from '../../../src/demo/seed.ts';
 import { FRIDAY, dateOf, isWeekend, partsOf, weekday } from '../../../src/domain/calendar-date.ts';
 import { FLOAT_STATUSES } from '../../../src/domain/floats/float.ts';
 import { formatInstant } from '../../../src/domain/instant.ts';
+import { RECURRING_STATUSES } from '../../../src/domain/recurring/recurring.ts';
+import { isLegalForRecurring } from '../../../src/domain/recurring/transitions.ts';
 import { at } from '../../support/records.ts';
 
 const MOMENTS = [
@@ -84,6 +86,38 @@ describe('demo members', () => {
     expect(due.filter((date) => date === '2026-11-16').length).toBeGreaterThan(5);
     expect(due.filter((date) => date === '2026-11-17').length).toBeGreaterThan(5);
     expect(due.filter((date) => date > '2026-11-17').length).toBeGreaterThan(5);
+  });
+
+  it.each(MOMENTS)('at %s have recurring payments that could have come so far', (moment) => {
+    const now = at(moment);
+    const ids = new Set<string>();
+    for (const index of INDEXES) {
+      for (const { subscription, changes, attempts, receipts } of demoMember('demo', index, now).recurring) {
+        expect(ids.has(subscription.recurringId)).toBe(false);
+        ids.add(subscription.recurringId);
+        expect(changes[0]!.cause).toBe('created');
+        for (const [n, { subscription: after, cause }] of changes.entries()) {
+          const before = changes[n - 1]?.subscription;
+          if (before === undefined) continue;
+          expect(isLegalForRecurring(before.status, after.status, cause)).toBe(true);
+          expect(after.changedDate > before.changedDate).toBe(true);
+        }
+        expect(changes.at(-1)!.subscription).toEqual(subscription);
+        expect(subscription.changedDate <= now).toBe(true);
+        expect(receipts.length).toBe(1);
+        expect(attempts.length).toBe(receipts.length + subscription.failedTries);
+      }
+    }
+  });
+
+  it('have recurring payments of every kind among the two hundred of `npm start`', () => {
+    const now = at('2026-11-16T08:00:00Z');
+    const made = INDEXES.slice(0, 200).flatMap((index) => demoMember('demo', index, now).recurring);
+    const statuses = made.map(({ subscription }) => subscription.status);
+    expect(new Set(statuses)).toEqual(new Set(RECURRING_STATUSES));
+    const due = made.filter(({ subscription }) => subscription.nextPaymentDate === '2026-11-16');
+    const told = made.filter(({ subscription }) => subscription.nextReminderDate === '2026-11-16');
+    expect([due.length > 15, told.length > 5]).toEqual([true, true]);
   });
 
   it('give the first run something to do: most are due', () => {

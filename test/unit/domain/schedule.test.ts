@@ -47,5 +47,7 @@ it('a scheduler that knows cron is told the same', () => {
     'float-retry': '30 8 * * 1-5',
     'float-tomorrow': '30 9 * * 1-5',
     'float-today': '30 9 * * 1-5',
+    'recurring-reminders': '0 15 * * *',
+    'recurring-payments': '0 16 * * *',
   });
 });

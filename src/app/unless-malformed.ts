@@ -1,0 +1,14 @@
+import { MalformedRowError } from '../errors.ts';
+
+/** For whoever explains: a row that nobody can read hides nothing else. */
+export async function unlessMalformed<T>(
+  read: () => Promise<T>,
+  otherwise: T,
+): Promise<{ readonly value: T; readonly unreadable: readonly Error[] }> {
+  try {
+    return { value: await read(), unreadable: [] };
+  } catch (error) {
+    if (!(error instanceof MalformedRowError)) throw error;
+    return { value: otherwise, unreadable: [error] };
+  }
+}

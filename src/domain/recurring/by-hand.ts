@@ -1,0 +1,110 @@
+import type { OpenAttempt } from '../attempt.ts';
+import { dateOf } from '../calendar-date.ts';
+import type { CalendarDate } from '../calendar-date.ts';
+import type { Instant } from '../instant.ts';
+import { nextStamp } from '../instant.ts';
+import type { RecurringChange } from './outcomes.ts';
+import { changed, periodOn } from './outcomes.ts';
+import { firstPaymentDate, paymentDateIn } from './payment-dates.ts';
+import type { RecurringPolicy } from './policy.ts';
+import type { RecurringSubscription } from './recurring.ts';
+import { isCharged } from './recurring.ts';
+import { RECURRING_BIRTH_STATUS } from './transitions.ts';
+
+/* What people ask for: to begin, to change and to end a recurring payment. */
+
+export type NewRecurring = Pick<
+  RecurringSubscription,
+  | 'accountId'
+  | 'recurringId'
+  | 'sku'
+  | 'email'
+  | 'paymentAmount'
+  | 'paymentDay'
+  | 'paymentToken'
+  | 'paymentDetails'
+> & {
+  /** The first payment is on the first payment day from then on. */
+  readonly startDate: CalendarDate;
+};
+
+export function recurringCreated(
+  { startDate, ...wish }: NewRecurring,
+  by: string,
+  policy: RecurringPolicy,
+  now: Instant,
+): RecurringChange {
+  const first = firstPaymentDate(startDate, wish.paymentDay);
+  const subscription: RecurringSubscription = {
+    ...wish,
+    status: RECURRING_BIRTH_STATUS,
+    ...periodOn(first, policy, dateOf(now)),
+    // Not yet paid or told of, but without them it would be in neither index.
+    lastPaymentDate: now,
+    lastReminderDate: now,
+    error: '',
+    createdDate: now,
+    changedDate: nextStamp(now, null),
+  };
+  return { subscription, cause: 'created', receipt: null, by, attemptId: null };
+}
+
+export type RecurringWish = Partial<
+  Pick<RecurringSubscription, 'sku' | 'paymentAmount' | 'paymentDay' | 'paymentToken' | 'paymentDetails'>
+>;
+
+export type RecurringPlan =
+  | { readonly plan: 'change'; readonly change: RecurringChange }
+  | { readonly plan: 'nothing' }
+  | { readonly plan: 'refused'; readonly reason: 'open-attempt' | 'over'; readonly detail: string };
+
+export function planRecurringChange(
+  subscription: RecurringSubscription,
+  wish: RecurringWish,
+  by: string,
+  openAttempt: Pick<OpenAttempt, 'attemptId'> | null,
+  { policy, now }: { readonly policy: RecurringPolicy; readonly now: Instant },
+): RecurringPlan {
+  if (!isCharged(subscription.status)) {
+    const detail = `the subscription is ${subscription.status}: make a new one`;
+    return { plan: 'refused', reason: 'over', detail };
+  }
+  // It may have been charged already, as it was then.
+  if (openAttempt !== null) {
+    const detail = `nobody knows yet what became of attempt ${openAttempt.attemptId}`;
+    return { plan: 'refused', reason: 'open-attempt', detail };
+  }
+  const day = wish.paymentDay === undefined ? {} : movedTo(subscription, wish.paymentDay, policy, now);
+  return { plan: 'change', change: changed(subscription, 'changed', { ...wish, ...day }, now, { by }) };
+}
+
+/**
+ * Every month has one payment, on whatever day. So this period moves within its month; where the new day has passed, or
+ * the payment has been tried, it stays where it is and the day counts from the next one on.
+ */
+function movedTo(
+  { status, periodDate }: RecurringSubscription,
+  paymentDay: number,
+  policy: RecurringPolicy,
+  now: Instant,
+): Partial<RecurringSubscription> {
+  const today = dateOf(now);
+  const moved = paymentDateIn(periodDate, paymentDay);
+  const stays = status !== 'ACTIVE' || moved === periodDate || moved < today;
+  return { paymentDay, ...(stays ? {} : periodOn(moved, policy, today)) };
+}
+
+/** Whoever wants to leave leaves. What was sent before is still recorded, with its receipt. */
+export function planRecurringCancel(
+  subscription: RecurringSubscription,
+  by: string,
+  now: Instant,
+): RecurringPlan {
+  if (subscription.status === 'CANCELLED') return { plan: 'nothing' };
+  if (!isCharged(subscription.status)) {
+    const detail = `the subscription is ${subscription.status}: nothing is charged any more`;
+    return { plan: 'refused', reason: 'over', detail };
+  }
+  const fields = { status: 'CANCELLED', nextPaymentDate: null, nextReminderDate: null } as const;
+  return { plan: 'change', change: changed(subscription, 'cancelled', fields, now, { by }) };
+}

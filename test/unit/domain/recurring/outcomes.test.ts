@@ -1,0 +1,377 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AttemptId } from '../../../../src/domain/attempt.ts';
+import type { CalendarDate } from '../../../../src/domain/calendar-date.ts';
+import type { Instant } from '../../../../src/domain/instant.ts';
+import { cents } from '../../../../src/domain/money.ts';
+import {
+  planRecurringCancel,
+  planRecurringChange,
+  recurringCreated,
+} from '../../../../src/domain/recurring/by-hand.ts';
+import { decideRecurring } from '../../../../src/domain/recurring/decide-recurring.ts';
+import type { RecurringChange } from '../../../../src/domain/recurring/outcomes.ts';
+import {
+  recurringDeclined,
+  recurringOpened,
+  recurringPaid,
+  recurringReminded,
+  recurringTooOld,
+} from '../../../../src/domain/recurring/outcomes.ts';
+import { DEFAULT_RECURRING_POLICY } from '../../../../src/domain/recurring/policy.ts';
+import { decideReminder } from '../../../../src/domain/recurring/reminder.ts';
+import type { RecurringSubscription } from '../../../../src/domain/recurring/recurring.ts';
+import { isLegalForRecurring } from '../../../../src/domain/recurring/transitions.ts';
+import { day } from '../../../support/floats.ts';
+import { at } from '../../../support/records.ts';
+import { recurring } from '../../../support/recurring.ts';
+
+const NOW = at('2026-11-16T16:00:00Z');
+const policy = DEFAULT_RECURRING_POLICY;
+const attempt = (period: CalendarDate = day('2026-11-16')) => ({
+  attemptId: 'attempt-1' as AttemptId,
+  amount: cents(1_000),
+  period,
+  confirmationId: 'conf-1',
+});
+const on = (date: string): Instant => at(`${date}T16:00:00Z`);
+const dates = ({ status, periodDate, nextPaymentDate, nextReminderDate }: RecurringSubscription) => ({
+  status,
+  periodDate,
+  nextPaymentDate,
+  nextReminderDate,
+});
+
+describe('a payment that was made', () => {
+  it('leaves a receipt and begins the next period', () => {
+    const before = recurring({ error: 'before' });
+    const { subscription, receipt, cause } = recurringPaid(before, attempt(), policy, NOW);
+    expect(cause).toBe('attempt-succeeded');
+    expect(subscription).toEqual({
+      ...before,
+      error: '',
+      periodDate: '2026-12-16',
+      nextPaymentDate: '2026-12-16',
+      nextReminderDate: '2026-12-09',
+      lastPaymentDate: NOW,
+      changedDate: at('2026-11-16T16:00:00.000000001Z'),
+    });
+    expect(receipt).toEqual({
+      accountId: 'account-1',
+      recurringId: before.recurringId,
+      sku: 'sku-1',
+      email: 'someone@example.com',
+      processedDate: NOW,
+      processedAmount: 1_000,
+      periodDate: '2026-11-16',
+      remindedDate: before.lastReminderDate,
+      attemptId: 'attempt-1',
+      confirmationId: 'conf-1',
+      expiresAt: at('2028-11-15T16:00:00Z'),
+    });
+  });
+
+  it('after declines is an active one again, and the period after it keeps its own day', () => {
+    const before = recurring({
+      status: 'PAST_DUE',
+      failedTries: 3,
+      paymentDay: 31,
+      periodDate: day('2027-01-31'),
+      nextPaymentDate: day('2027-02-11'),
+    });
+    const { subscription } = recurringPaid(before, attempt(day('2027-01-31')), policy, on('2027-02-11'));
+    expect(subscription.failedTries).toBe(0);
+    expect(dates(subscription)).toEqual({
+      status: 'ACTIVE',
+      periodDate: '2027-02-28',
+      nextPaymentDate: '2027-02-28',
+      nextReminderDate: '2027-02-21',
+    });
+  });
+
+  it('long after its day does not lead to a second one on the same day, and tells of that at once', () => {
+    const before = recurring({ periodDate: day('2026-10-17'), nextPaymentDate: day('2026-10-17') });
+    const { subscription } = recurringPaid(
+      { ...before, paymentDay: 17 },
+      attempt(),
+      policy,
+      on('2026-11-20'),
+    );
+    expect(dates(subscription)).toEqual({
+      status: 'ACTIVE',
+      periodDate: '2026-11-17',
+      nextPaymentDate: '2026-11-21',
+      nextReminderDate: '2026-11-20',
+    });
+  });
+
+  it('by one who has left meanwhile leaves the receipt only', () => {
+    const left = recurring({ status: 'CANCELLED', nextPaymentDate: null });
+    const { subscription, receipt } = recurringPaid(left, attempt(), policy, NOW);
+    expect(dates(subscription)).toEqual(dates(left));
+    expect(receipt?.confirmationId).toBe('conf-1');
+    const declined = recurringDeclined(left, attempt(), '05', policy, NOW);
+    expect(dates(declined.subscription)).toEqual(dates(left));
+  });
+});
+
+describe('declines', () => {
+  it('are followed by the tries of the policy, and after the last by none', () => {
+    let current = recurring();
+    const seen = [];
+    for (const date of ['2026-11-16', '2026-11-17', '2026-11-20', '2026-11-27']) {
+      expect(current.nextPaymentDate).toBe(date);
+      current = recurringDeclined(current, attempt(), '05: no', policy, on(date)).subscription;
+      seen.push([current.status, current.nextPaymentDate, current.failedTries]);
+      expect(current.periodDate).toBe('2026-11-16');
+      expect(current.error).toBe('05: no');
+    }
+    expect(seen).toEqual([
+      ['PAST_DUE', '2026-11-17', 1],
+      ['PAST_DUE', '2026-11-20', 2],
+      ['PAST_DUE', '2026-11-27', 3],
+      ['FAILED', null, 4],
+    ]);
+    expect(current.nextReminderDate).toBeNull();
+  });
+
+  it('without a policy for them end it at once', () => {
+    const { subscription } = recurringDeclined(
+      recurring(),
+      attempt(),
+      '05',
+      { ...policy, retryDays: [] },
+      NOW,
+    );
+    expect(dates(subscription)).toMatchObject({ status: 'FAILED', nextPaymentDate: null });
+  });
+});
+
+describe('a period that is too old', () => {
+  it('is given up with all others that have passed', () => {
+    const before = recurring({
+      status: 'PAST_DUE',
+      failedTries: 2,
+      paymentDay: 31,
+      periodDate: day('2026-06-30'),
+      nextPaymentDate: day('2026-07-03'),
+    });
+    const { subscription, receipt } = recurringTooOld(before, policy, on('2026-09-30'));
+    expect(receipt).toBeNull();
+    expect(subscription.failedTries).toBe(0);
+    expect(dates(subscription)).toEqual({
+      status: 'ACTIVE',
+      periodDate: '2026-10-31',
+      nextPaymentDate: '2026-10-31',
+      nextReminderDate: '2026-10-24',
+    });
+  });
+});
+
+describe('by hand', () => {
+  const wish = {
+    accountId: recurring().accountId,
+    recurringId: recurring().recurringId,
+    sku: 'sku-9',
+    email: 'someone@example.com',
+    paymentAmount: cents(499),
+    paymentToken: 'tok',
+    paymentDetails: {},
+  };
+
+  it.each([
+    ['2026-12-31', 31, '2026-12-31', '2026-12-24'],
+    ['2027-02-01', 31, '2027-02-28', '2027-02-21'],
+    ['2026-11-20', 20, '2026-11-20', '2026-11-16'],
+    ['2026-11-16', 16, '2026-11-16', '2026-11-16'],
+    ['2026-11-16', 1, '2026-12-01', '2026-11-24'],
+  ])(
+    'one that starts on %s with the %dth is paid on %s and told of on %s',
+    (start, paymentDay, pay, tell) => {
+      const { subscription, cause, by } = recurringCreated(
+        { ...wish, paymentDay, startDate: day(start) },
+        'shop',
+        policy,
+        NOW,
+      );
+      expect([cause, by]).toEqual(['created', 'shop']);
+      expect(dates(subscription)).toEqual({
+        status: 'ACTIVE',
+        periodDate: pay,
+        nextPaymentDate: pay,
+        nextReminderDate: tell,
+      });
+      // Both, or it would be in neither index.
+      expect([subscription.lastPaymentDate, subscription.lastReminderDate]).toEqual([NOW, NOW]);
+    },
+  );
+
+  const open = { attemptId: 'attempt-1' as AttemptId };
+  const change = (
+    fields: Partial<RecurringSubscription>,
+    wished: Parameters<typeof planRecurringChange>[1],
+    openAttempt: typeof open | null = null,
+  ) => planRecurringChange(recurring(fields), wished, 'shop', openAttempt, { policy, now: NOW });
+  const upcoming = { periodDate: day('2026-12-16'), nextPaymentDate: day('2026-12-16') };
+
+  it('amount, SKU and token change alone', () => {
+    const wished = { sku: 'other', paymentAmount: cents(1), paymentToken: 'new' };
+    const plan = change(upcoming, wished);
+    expect(plan).toMatchObject({ plan: 'change', change: { by: 'shop', cause: 'changed' } });
+    if (plan.plan !== 'change') return;
+    const { changedDate, ...after } = plan.change.subscription;
+    expect(changedDate > NOW).toBe(true);
+    expect(after).toMatchObject({ ...upcoming, ...wished, nextReminderDate: null, status: 'ACTIVE' });
+  });
+
+  it.each([
+    // [period, new day, period then, told of on]
+    ['2026-12-16', 20, '2026-12-20', '2026-12-13'],
+    ['2026-12-16', 1, '2026-12-01', '2026-11-24'],
+    ['2026-11-20', 31, '2026-11-30', '2026-11-23'],
+    ['2026-11-20', 16, '2026-11-16', '2026-11-16'],
+    // Has passed: this period stays, and is not told of again.
+    ['2026-11-20', 15, '2026-11-20', null],
+    // The same day in another word.
+    ['2026-11-30', 31, '2026-11-30', null],
+  ])('the period of %s moves to the %dth within its month: %s', (period, paymentDay, then, tell) => {
+    const plan = change({ periodDate: day(period), nextPaymentDate: day(period) }, { paymentDay });
+    expect(plan.plan === 'change' && dates(plan.change.subscription)).toEqual({
+      status: 'ACTIVE',
+      periodDate: then,
+      nextPaymentDate: then,
+      nextReminderDate: tell,
+    });
+    expect(plan.plan === 'change' && plan.change.subscription.paymentDay).toBe(paymentDay);
+  });
+
+  it('a period that was tried keeps its dates', () => {
+    const tried = { status: 'PAST_DUE', nextPaymentDate: day('2026-11-17'), failedTries: 1 } as const;
+    const plan = change(tried, { paymentDay: 30 });
+    expect(plan.plan === 'change' && dates(plan.change.subscription)).toEqual({
+      status: 'PAST_DUE',
+      periodDate: '2026-11-16',
+      nextPaymentDate: '2026-11-17',
+      nextReminderDate: null,
+    });
+  });
+
+  it('nothing changes while an answer is lost, nor after the end', () => {
+    expect(change({}, { sku: 'x' }, open)).toMatchObject({ plan: 'refused', reason: 'open-attempt' });
+    expect(change({ status: 'FAILED' }, { sku: 'x' })).toMatchObject({ plan: 'refused', reason: 'over' });
+    expect(change({ status: 'CANCELLED' }, { sku: 'x' })).toMatchObject({ reason: 'over' });
+  });
+
+  it('whoever wants to leave leaves, once', () => {
+    for (const status of ['ACTIVE', 'PAST_DUE'] as const) {
+      const plan = planRecurringCancel(recurring({ status }), 'shop', NOW);
+      expect(plan.plan === 'change' && dates(plan.change.subscription)).toEqual({
+        status: 'CANCELLED',
+        periodDate: '2026-11-16',
+        nextPaymentDate: null,
+        nextReminderDate: null,
+      });
+    }
+    expect(planRecurringCancel(recurring({ status: 'CANCELLED' }), 'shop', NOW)).toEqual({ plan: 'nothing' });
+    expect(planRecurringCancel(recurring({ status: 'FAILED' }), 'shop', NOW)).toMatchObject({
+      reason: 'over',
+    });
+  });
+});
+
+describe('a life, day by day', () => {
+  type Answer = 'pays' | 'declines' | 'down';
+  const lives = fc.record({
+    start: fc.integer({ min: 0, max: 400 }),
+    paymentDay: fc.integer({ min: 1, max: 31 }),
+    answers: fc.array(fc.constantFrom<Answer>('pays', 'pays', 'pays', 'declines', 'down'), {
+      minLength: 50,
+      maxLength: 200,
+    }),
+    changes: fc.dictionary(fc.integer({ min: 0, max: 199 }).map(String), fc.integer({ min: 1, max: 31 })),
+  });
+
+  it('has a legal change each time, one payment in a month, told of before, and ends only where it may', () => {
+    fc.assert(
+      fc.property(lives, ({ start, paymentDay, answers, changes }) => {
+        const first = Date.UTC(2027, 0, 1 + start, 12);
+        const instant = (n: number, hour: number) =>
+          (BigInt(first + n * 86_400_000 + hour * 3_600_000) * 1_000_000n) as Instant;
+        const startDate = day(new Date(first).toISOString().slice(0, 10));
+        let current = recurringCreated(
+          {
+            accountId: recurring().accountId,
+            recurringId: recurring().recurringId,
+            sku: 's',
+            email: 'e@example.com',
+            paymentAmount: cents(1),
+            paymentToken: 't',
+            paymentDetails: {},
+            paymentDay,
+            startDate,
+          },
+          'shop',
+          policy,
+          instant(0, 0),
+        ).subscription;
+        const paid: { period: string; at: Instant; reminded: Instant }[] = [];
+        const take = (change: RecurringChange): void => {
+          expect(isLegalForRecurring(current.status, change.subscription.status, change.cause)).toBe(true);
+          expect(change.subscription.changedDate > current.changedDate).toBe(true);
+          if (change.receipt !== null)
+            paid.push({
+              period: change.receipt.periodDate,
+              at: change.receipt.processedDate,
+              reminded: change.receipt.remindedDate,
+            });
+          current = change.subscription;
+          // In the index while it goes on, and out of it when it is over: never by accident.
+          const goesOn = current.status === 'ACTIVE' || current.status === 'PAST_DUE';
+          expect(current.nextPaymentDate !== null).toBe(goesOn);
+        };
+        answers.forEach((answer, n) => {
+          const wished = changes[String(n)];
+          if (wished !== undefined) {
+            const plan = planRecurringChange(current, { paymentDay: wished }, 'x', null, {
+              policy,
+              now: instant(n, 1),
+            });
+            if (plan.plan === 'change') take(plan.change);
+          }
+          if (answer === 'down') return;
+          const user = { status: 'ACTIVE' };
+          if (decideReminder(current, user, instant(n, 3)).verdict === 'remind')
+            take(recurringReminded(current, instant(n, 3)));
+          const now = instant(n, 4);
+          const facts = {
+            triggerId: `run-${n}`,
+            openAttempt: null,
+            freezes: [],
+            user,
+            reminded: current.nextReminderDate === null,
+          };
+          const decision = decideRecurring(current, facts, policy, now);
+          if (decision.verdict === 'go-stale') return take(recurringTooOld(current, policy, now));
+          if (decision.verdict !== 'charge') return;
+          take(recurringOpened(current, 'a' as AttemptId, now));
+          const made = attempt(current.periodDate);
+          take(
+            answer === 'pays'
+              ? recurringPaid(current, made, policy, now)
+              : recurringDeclined(current, made, '05', policy, now),
+          );
+        });
+        const months = paid.map(({ period }) => period.slice(0, 7));
+        expect(new Set(months).size).toBe(months.length);
+        expect([...months].sort()).toEqual(months);
+        for (const [i, { at: when, reminded }] of paid.entries()) {
+          expect(reminded < when).toBe(true);
+          if (i > 0) expect(reminded > paid[i - 1]!.at).toBe(true);
+        }
+        const days = paid.map(({ at: when }) => when / 86_400_000_000_000n);
+        expect(new Set(days).size).toBe(days.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
