@@ -16,10 +16,10 @@ const SECTIONS = [
   ['/', 'Today'],
   ['/forecast', 'Forecast'],
   ['/floats', 'Floats'],
+  ['/recurring', 'Recurring'],
   ['/users', 'Members'],
   ['/freezes', 'Freezes'],
   ['/quarantine', 'Quarantine'],
-  ['/recurring', 'Recurring'],
   ['/gateways', 'Gateways'],
   ['/queues', 'Queues'],
 ] as const;
