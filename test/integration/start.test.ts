@@ -98,7 +98,7 @@ describe('npm start', () => {
       expect.stringMatching(/seeded \d+ demo members/),
     ]);
     // Everything that was due has been collected, before anybody had to ask for it.
-    expect(afterTheKill.output()).toMatch(/scheduled │ 1\d\d/);
+    expect(afterTheKill.output()).toMatch(/scheduled +│ 1\d\d/);
     expect(afterTheKill.output()).toMatch(
       /checked \d+ records and \d+ floats, \d+ attempts, \d+ debits: no violation/,
     );
@@ -118,7 +118,7 @@ describe('npm start', () => {
     await isUp(second);
     expect(second.output()).not.toContain('made ');
     expect(second.output()).not.toContain('seeded');
-    expect(second.output()).toMatch(/scheduled │ \d {2,}│ 0 /);
+    expect(second.output()).toMatch(/scheduled +│ \d {2,}│ 0 /);
     expect(await knownMembers()).toBe(3);
     process.kill(second.child.pid!, 'SIGTERM');
     expect(await second.ended).toBe(0);
