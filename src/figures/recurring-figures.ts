@@ -1,5 +1,6 @@
 import { formatInstant } from '../domain/instant.ts';
 import { formatMoney } from '../domain/money.ts';
+import { hasCardNumber } from '../domain/recurring/card-number.ts';
 import type { Receipt, RecurringSubscription } from '../domain/recurring/recurring.ts';
 import { receiptNumberText } from '../domain/recurring/receipt-key.ts';
 
@@ -14,7 +15,7 @@ export const recurringFigures = (subscription: RecurringSubscription) => ({
   payment_amount: formatMoney(subscription.paymentAmount),
   payment_day: subscription.paymentDay,
   payment_token: masked(subscription.paymentToken),
-  payment_details: subscription.paymentDetails,
+  payment_details: withoutCards(subscription.paymentDetails),
   period_date: subscription.periodDate,
   next_payment_date: subscription.nextPaymentDate,
   next_reminder_date: subscription.nextReminderDate,
@@ -24,6 +25,12 @@ export const recurringFigures = (subscription: RecurringSubscription) => ({
   error: subscription.error,
   created_date: formatInstant(subscription.createdDate),
 });
+
+/** Whoever filled the table before may have kept what we refuse. */
+const withoutCards = (details: RecurringSubscription['paymentDetails']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(details).map(([name, text]) => [name, hasCardNumber(text) ? masked(text) : text]),
+  );
 
 /** Enough to recognise it, too little to use it. */
 const SHOWN = 4;

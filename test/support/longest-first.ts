@@ -10,6 +10,8 @@ const LONG = [
   'test/integration/api/memberships-money.test.ts',
   'test/integration/pipeline/scheduled-run.test.ts',
   'test/integration/pipeline/killed-workers.test.ts',
+  'test/integration/pipeline/recurring-run.test.ts',
+  'test/integration/recurring/a-year.test.ts',
   'test/integration/collect/forecast-run.test.ts',
   'test/integration/memberships/random-histories.test.ts',
   'test/integration/api/pay.test.ts',

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { startRun } from '../../../src/app/run-collections.ts';
 import type { RecurringProcess } from '../../../src/domain/recurring/runs.ts';
 import type { ApiClient } from '../../support/api.ts';
 import { api } from '../../support/api.ts';
+import { cli, figuresOf } from '../../support/cli.ts';
 import { drive } from '../../support/in-process-run.ts';
 import type { Pipeline } from '../../support/pipeline.ts';
 import { pipeline } from '../../support/pipeline.ts';
@@ -138,4 +139,22 @@ it.each([
 ] as const)('%j is in short: %s', async (fields, summary) => {
   const one = await desk.subscription({}, fields);
   expect((await call(one.accountId, one.recurringId)).summary).toMatch(summary);
+});
+
+describe('explain on the command line', () => {
+  const collections = (...args: string[]) => cli(['explain', ...args], system.environment);
+
+  it('explains a recurring payment by either of its names, and lists those of an account', async () => {
+    const one = await desk.subscription();
+    const named = `recurring.${one.accountId}.${one.recurringId}`;
+    for (const id of [one.recurringId, named]) {
+      const { code, out } = await collections(one.accountId, id);
+      expect(code).toBe(0);
+      expect(out).toContain(`recurring payment ${one.recurringId}, 10.00 for sku-1 on day 16, ACTIVE`);
+      expect(out).toContain('due since 2026-11-16, and not paid yet');
+    }
+    const json = await collections(one.accountId, '--json');
+    expect(json.error).toContain(named);
+    expect(figuresOf(json)).toEqual(await call(one.accountId, one.recurringId));
+  }, 60_000);
 });

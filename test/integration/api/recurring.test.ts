@@ -253,6 +253,15 @@ describe('what is refused', () => {
   });
 });
 
+it('what others have stored is shown without what may be a card number', async () => {
+  const one = await desk.subscription(
+    {},
+    { paymentDetails: { 'default-card': '4242424242424242', brand: 'Visa' } },
+  );
+  const { body } = await get(one.accountId, `/${one.recurringId}`);
+  expect(body).toMatchObject({ payment_details: { 'default-card': '…4242', brand: 'Visa' } });
+});
+
 describe('a change', () => {
   const upcoming = { ...WISH, payment_day: 20, start_date: '2026-12-01' };
 
