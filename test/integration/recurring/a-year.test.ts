@@ -1,5 +1,7 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DynamoAuditTables } from '../../../src/adapters/dynamodb/audit-source.ts';
+import { HttpLedger } from '../../../src/audit/ledger.ts';
 import { cents } from '../../../src/domain/money.ts';
 import { recurringCreated } from '../../../src/domain/recurring/by-hand.ts';
 import { DEFAULT_RECURRING_POLICY } from '../../../src/domain/recurring/policy.ts';
@@ -10,6 +12,7 @@ import type {
 } from '../../../src/domain/recurring/recurring.ts';
 import type { RecurringProcess } from '../../../src/domain/recurring/runs.ts';
 import { recurringLockKey } from '../../../src/ports/lock.ts';
+import { auditOf } from '../../audit/bench.ts';
 import { day } from '../../support/floats.ts';
 import type { RecurringDesk } from '../../support/recurring-desk.ts';
 import { recurringDesk } from '../../support/recurring-desk.ts';
@@ -62,6 +65,12 @@ async function create(accountId: AccountId, paymentDay: number): Promise<Recurri
   return change.subscription;
 }
 
+/** For us and for the bank. */
+async function itIs(time: string): Promise<void> {
+  here.now = at(time);
+  await here.bank('PUT', '/clock', { now: time, frozen: true });
+}
+
 /** The runs of one day. Where the index has nothing for the day, a run would find nothing either. */
 async function live(date: string): Promise<void> {
   const lists = [
@@ -70,16 +79,16 @@ async function live(date: string): Promise<void> {
   ] as const;
   for (const [process, time, due] of lists) {
     if ((await due).due.length === 0) continue;
-    here.now = at(`${date}T${time}Z`);
+    await itIs(`${date}T${time}Z`);
     const { report } = await runRecurring(here, desk, process);
     if (report!.records > 0) worked[process].push(date);
   }
 }
 
 beforeAll(async () => {
-  here = await world({ withRecurring: true });
+  here = await world({ withRecurring: true, withFloats: true });
   desk = recurringDesk(here);
-  here.now = at(`${YEAR}-01-01T00:00:00Z`);
+  await itIs(`${YEAR}-01-01T00:00:00Z`);
   for (const list of ['payments', 'reminders'] as const)
     await here.store.recurring.noteDueSince(list, day(`${YEAR}-01-01`));
   subscriptions = [];
@@ -172,6 +181,17 @@ describe('a leap year of three accounts with five subscriptions each', () => {
     expect(rows).toHaveLength(PAYMENT_DAYS.length * 12);
     for (const { TTL, ProcessedDate } of rows)
       expect(Number(TTL!.N)).toBe(Date.parse(ProcessedDate!.S!) / 1_000 + 730 * 86_400);
+  });
+
+  it('is one in which the audit finds nothing wrong', async () => {
+    const { client, tables } = here.store;
+    const source = {
+      tables: new DynamoAuditTables({ client, tables, pageSize: 500 }),
+      ledger: new HttpLedger(here.url),
+    };
+    const { violations, totals } = await auditOf(source, { now: here.now });
+    expect(violations).toEqual([]);
+    expect(totals).toMatchObject({ recurring: 15, attempts: 180, debits: 180 });
   });
 
   it('ends where the next one begins', async () => {
