@@ -51,7 +51,7 @@ it('a newcomer copies the project into an empty folder and both commands of the 
     /seeded 200 demo members/,
     /scheduled +│ 1\d\d/,
     /float-today +│ \d+/,
-    /checked \d+ records and \d+ floats, \d+ attempts, \d+ debits: no violation/,
+    /checked \d+ records, \d+ floats and \d+ recurring payments, \d+ attempts, \d+ debits: no violation/,
   );
   // One file of tests, without the checks before it: the whole of `npm test` on a clean checkout is what runs this.
   await works('npx vitest run test/contract/dynamodb/batch-reader.test.ts', /1 passed/);

@@ -100,7 +100,7 @@ describe('npm start', () => {
     // Everything that was due has been collected, before anybody had to ask for it.
     expect(afterTheKill.output()).toMatch(/scheduled +│ 1\d\d/);
     expect(afterTheKill.output()).toMatch(
-      /checked \d+ records and \d+ floats, \d+ attempts, \d+ debits: no violation/,
+      /checked \d+ records, \d+ floats and \d+ recurring payments, \d+ attempts, \d+ debits: no violation/,
     );
   });
 
