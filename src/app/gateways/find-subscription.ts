@@ -10,6 +10,8 @@ export interface Matched {
   /** The same, now that the gateway has given it its own id. */
   readonly subscription: GatewaySubscription;
   readonly holder: GatewaySubscriptionId | null;
+  /** Nobody has paid for what holds the place: a checkout was begun, and may never be completed. */
+  readonly checkout: GatewaySubscription | null;
 }
 
 /** Null: nobody can tell whose it is. */
@@ -22,7 +24,8 @@ export async function findSubscription(
   const stored = (await linked(subscriptions, event, ref)) ?? (await claimed(subscriptions, event, ref));
   if (stored === null) return null;
   const holder = await subscriptions.holderOf(stored);
-  return { stored, subscription: { ...stored, gateway, gatewayRef: ref }, holder };
+  const checkout = holder === stored.id ? null : await unclaimed(subscriptions, holder);
+  return { stored, subscription: { ...stored, gateway, gatewayRef: ref }, holder, checkout };
 }
 
 async function linked(
@@ -54,7 +57,7 @@ async function claimed(
   // A checkout that was used before: the customer has bought the same again.
   const slot: Slot | null = named ?? claim.slot;
   if (slot === null) return null;
-  const begun = await checkoutOf(subscriptions, slot);
+  const begun = await unclaimed(subscriptions, await subscriptions.holderOf(slot));
   if (begun !== null) return begun;
   const { appId, ownerType, ownerId, sku } = slot;
   return unheardOf({
@@ -70,11 +73,10 @@ async function claimed(
   });
 }
 
-async function checkoutOf(
+async function unclaimed(
   subscriptions: GatewaySubscriptions,
-  slot: Slot,
+  holder: GatewaySubscriptionId | null,
 ): Promise<GatewaySubscription | null> {
-  const holder = await subscriptions.holderOf(slot);
   const found = holder === null ? null : await subscriptions.get(holder);
   return found !== null && isUnclaimed(found) ? found : null;
 }

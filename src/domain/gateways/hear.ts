@@ -34,8 +34,8 @@ export function hear(
   const words = withWord(before, event);
   if (words === null) return { result: 'stale' };
   const said = statusSaid(words);
-  // A payment that says nothing new leaves what the sweep or a collision made of it.
-  const isNews = event.report.kind === 'state' || said !== statusSaid(before);
+  // A payment that says nothing new leaves what the sweep made of it.
+  const isNews = event.report.kind === 'state' || said !== statusSaid(before) || isKeptBack(before);
   const wanted = isNews ? said : before.status;
   const heldBy = isActive(wanted) && holder !== null && holder !== before.id ? holder : null;
   if (heldBy !== null) {
@@ -48,6 +48,12 @@ export function hear(
     collided: false,
   };
 }
+
+/**
+ * Whether the other one is still there is asked each time: the event that somebody replays may be about a payment. What
+ * nobody has said anything of but a payment would be a checkout, and nothing goes back to that.
+ */
+const isKeptBack = ({ collision, told }: GatewaySubscription): boolean => collision !== null && told !== null;
 
 /** Null when there was a newer one. */
 function withWord(before: GatewaySubscription, event: TellingEvent): GatewaySubscription | null {

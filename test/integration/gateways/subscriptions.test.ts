@@ -178,56 +178,87 @@ describe('races for the one active place', () => {
 });
 
 describe('a past-due subscription that recovers beside a second one', () => {
-  it('stays past due and is raised, and becomes active when somebody has decided', async () => {
+  it.each(['subscription_updated', 'subscription_payment_recovered'])(
+    'by %s stays past due and is raised, and becomes active when somebody has decided',
+    async (recovery) => {
+      const custom = owner();
+      const [first, second] = [newRef(), newRef()];
+      const far = { attributes: { renews_at: FAR } };
+      await lemon('subscription_created', { ref: first, at: minute(0), custom });
+      await lemon('subscription_updated', { ref: first, at: minute(1), custom, status: 'past_due', ...far });
+      // Out of the way of the rule: the owner may buy again.
+      expect(await lemon('subscription_created', { ref: second, at: minute(2), custom })).toMatchObject({
+        result: 'applied',
+        to: 'active',
+      });
+      const did = await lemon(recovery, { ref: first, at: minute(3), custom, ...far });
+      expect(did).toMatchObject({
+        result: 'held',
+        from: 'past_due',
+        to: 'past_due',
+        reason: 'second-subscription',
+      });
+      const recovered = await desk.subscription('lemonsqueezy', first);
+      const other = await desk.subscription('lemonsqueezy', second);
+      expect(recovered).toMatchObject({
+        status: 'past_due',
+        collision: { wanted: 'active', heldBy: other.id },
+      });
+      expect(other.status).toBe('active');
+      await desk.alarm({ alarm: 'gateway-collision', subscriptionId: recovered.id });
+      // What was paid counts all the same.
+      expect(await entitled(custom)).toMatchObject({ entitled: true, subscription_id: recovered.id });
+
+      const collisions = async (): Promise<string[]> => {
+        const { body } = await desk.client.call('GET', '/ops/gateway-collisions', { as: 'viewer' });
+        return (body as { collisions: View[] }).collisions.map(({ id }) => id);
+      };
+      expect(await collisions()).toContain(recovered.id);
+      const { event_id: eventId } =
+        recovered.collision === null ? { event_id: '' } : { event_id: recovered.collision.eventId };
+      const replay = () => desk.client.call('POST', `/ops/gateway-events/${eventId}/replay`);
+      // Too early: the other one is still there.
+      expect(await replay()).toMatchObject({ status: 202, body: { handed_over: true } });
+      expect(await desk.outcome(eventId)).toMatchObject({ result: 'held' });
+
+      await lemon('subscription_expired', { ref: second, at: minute(4), custom, status: 'expired' });
+      expect(await replay()).toMatchObject({ status: 202 });
+      expect(await desk.outcome(eventId)).toMatchObject({
+        result: 'applied',
+        from: 'past_due',
+        to: 'active',
+      });
+      expect(await desk.subscription('lemonsqueezy', first)).toMatchObject({
+        status: 'active',
+        collision: null,
+      });
+      expect(await collisions()).not.toContain(recovered.id);
+    },
+  );
+});
+
+describe('a past-due subscription that recovers beside a checkout', () => {
+  it('takes its place: nobody may ever complete it, and no gateway could end it', async () => {
     const custom = owner();
-    const [first, second] = [newRef(), newRef()];
-    const far = { attributes: { renews_at: FAR } };
-    await lemon('subscription_created', { ref: first, at: minute(0), custom });
-    await lemon('subscription_updated', { ref: first, at: minute(1), custom, status: 'past_due' });
-    // Out of the way of the rule: the owner may buy again.
-    expect(await lemon('subscription_created', { ref: second, at: minute(2), custom })).toMatchObject({
+    const ref = newRef();
+    await lemon('subscription_created', { ref, at: minute(0), custom });
+    await lemon('subscription_payment_failed', { ref, at: minute(1), custom });
+    const begun = (await started(custom)).body as View;
+    expect(begun).toMatchObject({ status: 'pending', gateway_ref: null });
+    expect(await lemon('subscription_payment_recovered', { ref, at: minute(2), custom })).toMatchObject({
       result: 'applied',
+      from: 'past_due',
       to: 'active',
     });
-    const recovery = { ref: first, at: minute(3), custom, ...far };
-    const did = await lemon('subscription_updated', recovery);
-    expect(did).toMatchObject({
-      result: 'held',
-      from: 'past_due',
-      to: 'past_due',
-      reason: 'second-subscription',
-    });
-    const recovered = await desk.subscription('lemonsqueezy', first);
-    const other = await desk.subscription('lemonsqueezy', second);
-    expect(recovered).toMatchObject({
-      status: 'past_due',
-      collision: { wanted: 'active', heldBy: other.id },
-    });
-    expect(other.status).toBe('active');
-    await desk.alarm({ alarm: 'gateway-collision', subscriptionId: recovered.id });
-    // What was paid counts all the same.
-    expect(await entitled(custom)).toMatchObject({ entitled: true, subscription_id: recovered.id });
-
-    const collisions = async (): Promise<string[]> => {
-      const { body } = await desk.client.call('GET', '/ops/gateway-collisions', { as: 'viewer' });
-      return (body as { collisions: View[] }).collisions.map(({ id }) => id);
-    };
-    expect(await collisions()).toContain(recovered.id);
-    const { event_id: eventId } =
-      recovered.collision === null ? { event_id: '' } : { event_id: recovered.collision.eventId };
-    const replay = () => desk.client.call('POST', `/ops/gateway-events/${eventId}/replay`);
-    // Too early: the other one is still there.
-    expect(await replay()).toMatchObject({ status: 202, body: { handed_over: true } });
-    expect(await desk.outcome(eventId)).toMatchObject({ result: 'held' });
-
-    await lemon('subscription_expired', { ref: second, at: minute(4), custom, status: 'expired' });
-    expect(await replay()).toMatchObject({ status: 202 });
-    expect(await desk.outcome(eventId)).toMatchObject({ result: 'applied', from: 'past_due', to: 'active' });
-    expect(await desk.subscription('lemonsqueezy', first)).toMatchObject({
-      status: 'active',
-      collision: null,
-    });
-    expect(await collisions()).not.toContain(recovered.id);
+    const { id } = await desk.subscription('lemonsqueezy', ref);
+    const found = await listed(custom);
+    expect(found).toHaveLength(2);
+    expect(found.find((each) => each.id === id)).toMatchObject({ status: 'active', collision: null });
+    expect(found.find((each) => each.id === begun.id)).toMatchObject({ status: 'expired', lock_version: 2 });
+    expect(await started(custom)).toMatchObject({ status: 409, body: { code: 'already-subscribed' } });
+    // Completed all the same: then two are paid, and somebody has to decide.
+    const late = { ref: newRef(), at: minute(3), custom: { subscription_id: begun.id } };
+    expect(await lemon('subscription_created', late)).toMatchObject({ result: 'held', to: 'past_due' });
   });
 });
 

@@ -80,6 +80,19 @@ describe('a notification of Apple', () => {
     expect(read(type)).toMatchObject({ ref: '2000000123', report: { kind: 'none', reason: 'no-change' } });
   });
 
+  it.each(['Consumable', 'Non-Consumable', 'Non-Renewing Subscription'])(
+    'about a %s that is refunded or revoked ends no subscription',
+    (type) => {
+      const transaction = { type, expiresDate: undefined };
+      for (const name of ['REFUND', 'REVOKE'])
+        expect(read(name, { transaction })).toMatchObject({
+          ref: '2000000123',
+          claim: { subscriptionId: null, slot: null },
+          report: { kind: 'none', reason: 'no-change' },
+        });
+    },
+  );
+
   it('that we do not know is kept, with its subscription', () => {
     for (const type of ['SOMETHING_NEW', 'constructor', 'DID_CHANGE_RENEWAL_STATUS'])
       expect(read(type)).toMatchObject({
@@ -159,6 +172,27 @@ describe('its signature', () => {
     expect(await verified(appleBody(CHAIN, 'DID_RENEW', OPTIONS))).toBe(true);
     const bare = { data: { signedTransactionInfo: undefined, signedRenewalInfo: undefined } };
     expect(await verified(appleBody(CHAIN, 'TEST', { ...OPTIONS, ...bare }))).toBe(true);
+  });
+
+  const { appId: appAppleId, bundleId, environment } = APPLE;
+
+  it.each([
+    ['RENEWAL_EXTENSION', 'summary', { environment, bundleId, succeededCount: 1, failedCount: 0 }],
+    ['EXTERNAL_PURCHASE_TOKEN', 'externalPurchaseToken', { externalPurchaseId: 'token-1', bundleId }],
+    ['RESCIND_CONSENT', 'appData', { environment, bundleId }],
+  ])('over a %s, which has %s and no data, is for our app too', async (notificationType, part, content) => {
+    const body = (appId: number) =>
+      JSON.stringify({
+        signedPayload: appleJws(CHAIN, {
+          notificationType,
+          notificationUUID: '002e14d5-51f5-4503-b5a8-c3a1af68eb20',
+          signedDate: Date.parse(WHEN),
+          [part]: { ...content, appAppleId: appId },
+        }),
+      });
+    expect(await verified(body(appAppleId))).toBe(true);
+    expect(readEvent(bytes(body(appAppleId)))).toMatchObject({ ref: null, report: { reason: 'no-change' } });
+    expect(await verified(body(1))).toBe(false);
   });
 
   const stranger = appleChain();

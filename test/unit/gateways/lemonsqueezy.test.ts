@@ -147,6 +147,18 @@ describe('an event of Lemon Squeezy', () => {
       expect(shown).not.toContain(secret);
     expect(showEvent(bytes('7'))).toEqual({ body: 7 });
   });
+
+  it('is shown without the customer’s address wherever it stands', () => {
+    const custom = { customer_email: 'jane@example.com', note: 'write to jane@example.com', seats: 3 };
+    const shown = JSON.stringify(showEvent(bytes(JSON.stringify({ meta: { custom_data: custom } }))));
+    expect(shown).toContain('"seats":3');
+    expect(shown).not.toContain('jane');
+  });
+
+  it('is shown however deep it is', () => {
+    const deep = bytes('['.repeat(100_000) + ']'.repeat(100_000));
+    expect(JSON.stringify(showEvent(deep)).length).toBeLessThan(100);
+  });
 });
 
 describe('its signature', () => {

@@ -36,6 +36,9 @@ export const EVENTS: Readonly<Record<string, Meaning>> = {
   TEST: 'no-change',
 };
 
+/** What else is sold once can be refunded and revoked under the same names. */
+export const SUBSCRIPTION = 'Auto-Renewable Subscription';
+
 export const FREE_OFFER = 'FREE_TRIAL';
 
 /** The customer keeps what they have until its end, although the renewal failed. */

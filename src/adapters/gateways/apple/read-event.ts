@@ -6,7 +6,7 @@ import type { Instant } from '../../../domain/instant.ts';
 import { instantFromMs } from '../../../domain/instant.ts';
 import { optional, parsed } from '../json-body.ts';
 import type { Meaning } from './events.ts';
-import { EVENTS, FREE_OFFER, IN_GRACE } from './events.ts';
+import { EVENTS, FREE_OFFER, IN_GRACE, SUBSCRIPTION } from './events.ts';
 import { contentOf, signedTextsIn } from './signed-payload.ts';
 
 export const NAME = 'apple_iap' as GatewayName;
@@ -27,6 +27,7 @@ const notification = z.object({
 
 const transaction = z.object({
   originalTransactionId: part,
+  type: optional(z.string()),
   productId: text,
   bundleId: text,
   appAccountToken: optional(text),
@@ -59,6 +60,10 @@ export function readEvent(body: Uint8Array): GatewayEvent {
     return { ...common, ref, claim: NO_CLAIM, report: { kind: 'none', reason } };
   }
   const bought = parsed(transaction, about);
+  if (bought.type !== null && bought.type !== SUBSCRIPTION) {
+    const ref = bought.originalTransactionId;
+    return { ...common, ref, claim: NO_CLAIM, report: { kind: 'none', reason: 'no-change' } };
+  }
   const grace = texts.renewal === null ? null : parsed(renewal, contentOf(texts.renewal));
   return {
     ...common,

@@ -4,6 +4,7 @@ import type { Claim, GatewayEvent, Report } from '../../../domain/gateways/gatew
 import { canBePart } from '../../../domain/gateways/gateway-event.ts';
 import type { GatewayName } from '../../../domain/gateways/subscription.ts';
 import { instant } from '../../codecs.ts';
+import { withoutPersonalData } from '../../logging/personal-data.ts';
 import { jsonOf, optional, parsed } from '../json-body.ts';
 import type { Meaning } from './events.ts';
 import { ENDS, EVENTS, STATUSES, WORDS } from './events.ts';
@@ -139,8 +140,10 @@ const HIDDEN = new Set([
 ]);
 
 export function showEvent(body: Uint8Array): object {
-  const shown = withoutHidden(jsonOf(body));
-  return typeof shown === 'object' && shown !== null ? shown : { body: shown };
+  const said = jsonOf(body);
+  const whole = typeof said === 'object' && said !== null ? said : { body: said };
+  // First, because it ends at a depth: the rest may go as deep as it likes.
+  return withoutHidden(withoutPersonalData(whole)) as object;
 }
 
 function withoutHidden(value: unknown): unknown {

@@ -165,6 +165,27 @@ describe('another active subscription of the same owner and SKU', () => {
     });
   });
 
+  it('is decided again by a payment too, also by the one that it began with', () => {
+    const recovery = payment('payment-made', T2);
+    const collided = after([said('unpaid', T1), recovery], OTHER);
+    expect(collided).toMatchObject({ status: 'past_due', collision: { wanted: 'active' } });
+    for (const event of [recovery, payment('payment-made', T3)]) {
+      expect(hear(collided, event, inTheWay)).toMatchObject({ collided: true });
+      expect(hear(collided, event, { holder: null, now: NOW })).toMatchObject({
+        collided: false,
+        subscription: { status: 'active', collision: null },
+      });
+    }
+  });
+
+  it('of a checkout is decided by what is said of the whole: nothing goes back to a checkout', () => {
+    const event = payment('payment-made', T1);
+    const collided = after([event], OTHER);
+    expect(hear(collided, event, { holder: null, now: NOW })).toMatchObject({
+      subscription: { status: 'past_due', collision: { wanted: 'pending' } },
+    });
+  });
+
   it('is forgotten when the gateway says something else of it', () => {
     const collided = after([said('paid', T1)], OTHER);
     expect(hear(collided, said('ended', T2), inTheWay)).toMatchObject({
