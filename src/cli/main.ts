@@ -84,7 +84,9 @@ const sandbox = program.command('sandbox').description('the pretend bank: its me
 
 sandbox
   .command('seed')
-  .description('make demo members with billing records, some with floats and recurring payments; members that exist are left alone')
+  .description(
+    'make demo members with billing records, some with floats and recurring payments; members that exist are left alone',
+  )
   .option('-u, --users <count>', 'how many', wholeNumber, 500)
   .option('-p, --prefix <text>', 'members are named <prefix>-000001 and so on', prefix, 'demo')
   .action(async ({ users, prefix: name }: { users: number; prefix: string }) => {
