@@ -134,6 +134,12 @@ const HONEST: Record<string, () => Promise<RecurringRef>> = {
     await cancelRecurring(byHand(), one, 'test');
     return one;
   },
+  'moved to another day and back, and told of each': async () => {
+    const one = await created({ paymentDay: 20 });
+    for (const paymentDay of [18, 20])
+      await changeRecurring(byHand(), one, { wish: { paymentDay }, by: 'test' });
+    return one;
+  },
   'moved on, being too old': async () => {
     const one = await desk.subscription(
       {},
