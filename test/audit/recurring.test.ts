@@ -332,6 +332,12 @@ const PLANTS: Record<string, Plant> = {
     await rewrite(one, 'SUB#', { PaymentDetails: { token: 'tok', note: '4242 4242 4242 4242' } });
     return finds(one, [13, /may hold a card number/]);
   },
+  'a card number that somebody else wrote in another way, deep inside': async () => {
+    const one = await desk.subscription();
+    const card = { number: '1 4242.4242_4242\u200b4242' };
+    await rewrite(one, 'SUB#', { PaymentDetails: { token: 'tok', card } });
+    return finds(one, [13, /may hold a card number/]);
+  },
 };
 
 const STAMP = '2026-12-01T00:00:00.000000001Z';
