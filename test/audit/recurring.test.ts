@@ -134,6 +134,12 @@ const HONEST: Record<string, () => Promise<RecurringRef>> = {
     await cancelRecurring(byHand(), one, 'test');
     return one;
   },
+  'moved to another day and back, and told of each': async () => {
+    const one = await created({ paymentDay: 20 });
+    for (const paymentDay of [18, 20])
+      await changeRecurring(byHand(), one, { wish: { paymentDay }, by: 'test' });
+    return one;
+  },
   'moved on, being too old': async () => {
     const one = await desk.subscription(
       {},
@@ -324,6 +330,12 @@ const PLANTS: Record<string, Plant> = {
   'a card number': async () => {
     const one = await desk.subscription();
     await rewrite(one, 'SUB#', { PaymentDetails: { token: 'tok', note: '4242 4242 4242 4242' } });
+    return finds(one, [13, /may hold a card number/]);
+  },
+  'a card number that somebody else wrote in another way, deep inside': async () => {
+    const one = await desk.subscription();
+    const card = { number: '1 4242.4242_4242\u200b4242' };
+    await rewrite(one, 'SUB#', { PaymentDetails: { token: 'tok', card } });
     return finds(one, [13, /may hold a card number/]);
   },
 };

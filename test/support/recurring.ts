@@ -4,6 +4,10 @@ import type { AccountId, RecurringId, RecurringSubscription } from '../../src/do
 import { day } from './floats.ts';
 import { at } from './records.ts';
 
+/** Who is still to be told of this period was last told of the one before, which is paid. */
+const lastTold = ({ nextReminderDate = null }: Partial<RecurringSubscription>) =>
+  at(nextReminderDate === null ? '2026-11-09T15:00:00Z' : '2026-10-09T15:00:00Z');
+
 /** Ten dollars on every 16th, due today, told of a week ago. Every field by hand. */
 export function recurring(fields: Partial<RecurringSubscription> = {}): RecurringSubscription {
   return {
@@ -20,7 +24,7 @@ export function recurring(fields: Partial<RecurringSubscription> = {}): Recurrin
     nextPaymentDate: day('2026-11-16'),
     nextReminderDate: null,
     lastPaymentDate: at('2026-10-16T16:00:00Z'),
-    lastReminderDate: at('2026-11-09T15:00:00Z'),
+    lastReminderDate: lastTold(fields),
     failedTries: 0,
     error: '',
     createdDate: at('2026-10-01T12:00:00Z'),

@@ -276,10 +276,13 @@ const markRow = z.object({ Since: day });
 export const readCounter = (item: RawItem): number => counterRow.parse(plain(item)).ReceiptNumber;
 export const readMark = (item: RawItem): CalendarDate => markRow.parse(plain(item)).Since;
 
-/** Which subscription an item is, by its key: all that an index has to tell. */
+/**
+ * Which subscription an item is, by its key: all that an index has to tell. One with a point in its id, which we never
+ * make, would be looked for in another account and be passed over in silence.
+ */
 export function refOf(item: RawItem): RecurringRef {
   const accountId = accountOf(item);
-  const [, recurringId] = /^SUB#([^#]+)#SKU#/.exec(item['SK']?.S ?? '') ?? [];
+  const [, recurringId] = /^SUB#([^#.]+)#SKU#/.exec(item['SK']?.S ?? '') ?? [];
   if (recurringId === undefined)
     return malformed(item, { accountId, recurringId: '?' as RecurringId }, 'SK', 'names no subscription');
   return { accountId, recurringId: recurringId as RecurringId };

@@ -73,6 +73,8 @@ const detailName = z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, 'small letters, di
 const paymentDetails = z
   .record(detailName, z.string().max(200, 'at most 200 characters').refine(withoutCard, NO_CARD))
   .refine((details) => Object.keys(details).length <= MOST_DETAILS, `at most ${MOST_DETAILS} details`)
+  // Of all names at once: the refusal of a single one would repeat it.
+  .refine((details) => Object.keys(details).every(withoutCard), NO_CARD)
   .refine((details) => !('token' in details), 'other details than the token, which has a field of its own')
   .meta({ description: 'What people know the token by', examples: [{ brand: 'Visa', last_four: '4242' }] });
 

@@ -90,10 +90,16 @@ export function readRecurringRow(item: PlainItem): RecurringRow {
     nextPaymentDate,
     nextReminderDate: dateOrNull(item, 'NextReminderDate'),
     hasIndexKeys: ['LastPaymentDate', 'LastReminderDate'].every((name) => optionalText(item, name) !== ''),
-    paymentDetails: Object.values(item['PaymentDetails'] ?? {}).map(String),
+    paymentDetails: textsIn(item['PaymentDetails'] ?? {}),
     changedDate: changedDate === '' ? null : instant(item, 'ChangedDate'),
   };
 }
+
+/** Every name and value, however deep: others may have written what we would not. */
+const textsIn = (value: unknown): string[] =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([name, inner]) => [name, ...textsIn(inner)])
+    : [String(value)];
 
 export function readRecurringChange(item: PlainItem): RecurringChange {
   const [, recurringId] = /^CHG#([^#]+)#/.exec(String(item['SK'])) ?? [];

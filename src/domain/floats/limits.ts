@@ -1,12 +1,14 @@
-import type { AttemptId } from '../attempt.ts';
 import type { CalendarDate } from '../calendar-date.ts';
 import { compareInstants } from '../instant.ts';
 import type { LogEntry, Stage } from './float.ts';
 
-/** How many ACH debits came back or were not even taken, over the float's whole life. */
+/**
+ * How many ACH debits came back or were not even taken, over the float's whole life. The service before us wrote
+ * RETURNED of ACH debits only, and no method.
+ */
 export const failedAch = (log: readonly LogEntry[]): number =>
   attemptsIn(log).filter((rows) =>
-    rows.some(({ method, outcome }) => method === 'ACH' && outcome === 'RETURNED'),
+    rows.some(({ method, outcome }) => method !== 'PINLESS' && outcome === 'RETURNED'),
   ).length;
 
 /** How many attempts a stage has made that day. A return that arrives on it is no attempt: its first row counts. */
@@ -32,14 +34,22 @@ type Rows = [LogEntry, ...LogEntry[]];
 
 /** The rows of each attempt, oldest first. */
 function attemptsIn(log: readonly LogEntry[]): Rows[] {
-  const attempts = new Map<AttemptId, Rows>();
+  const attempts = new Map<string, Rows>();
   for (const row of [...log].sort((a, b) => compareInstants(a.runTime, b.runTime))) {
-    if (row.attemptId === null) continue;
-    const rows = attempts.get(row.attemptId);
-    if (rows === undefined) attempts.set(row.attemptId, [row]);
+    const name = attemptOf(row);
+    if (name === null) continue;
+    const rows = attempts.get(name);
+    if (rows === undefined) attempts.set(name, [row]);
     else rows.push(row);
   }
   return [...attempts.values()];
+}
+
+/** Which attempt a row tells of; null where nothing was attempted. The service before us named none. */
+function attemptOf({ attemptId, process, outcome, confirmationId, runTime }: LogEntry): string | null {
+  if (attemptId !== null) return attemptId;
+  if (process === 'SUPPORT' || outcome === 'DEFAULTED') return null;
+  return confirmationId ?? String(runTime);
 }
 
 /** What was last heard of each attempt. */

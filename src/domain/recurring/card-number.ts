@@ -2,16 +2,28 @@
 const SHORTEST = 13;
 const LONGEST = 19;
 
-/** Digits, and between them whatever people write to keep them apart. */
-const NUMBERS = /\d(?:[\s\p{Pd}]*\d)*/gu;
-const GAPS = /[\s\p{Pd}]+/gu;
+/** Digits, and between them whatever people write to keep them apart, seen or not. Colons stand in times. */
+const NUMBERS = /\d(?:[^\p{L}\p{N}:]*\d)*/gu;
+const GAPS = /\D+/gu;
 
 /**
- * Whether a text holds what may be a card number: 13 to 19 digits, however they are spaced, that end in the right check
- * digit. Something may stand before or behind it, such as the date on which the card expires.
+ * Whether a text holds what may be a card number: 13 to 19 digits, of whatever script and however they are spaced, that
+ * end in the right check digit. Something may stand before or behind it, such as the date on which the card expires.
  */
 export const hasCardNumber = (text: string): boolean =>
-  [...text.normalize('NFKC').matchAll(NUMBERS)].some(([number]) => isCardAmong(number.split(GAPS)));
+  [...inOurDigits(text).matchAll(NUMBERS)].some(([number]) => isCardAmong(number.split(GAPS)));
+
+const DIGIT = /\p{Nd}/gu;
+const isDigit = (code: number): boolean => /\p{Nd}/u.test(String.fromCodePoint(code));
+
+/** Each script has its ten digits one after the other, from nought on. */
+const inOurDigits = (text: string): string =>
+  text.normalize('NFKC').replaceAll(DIGIT, (digit) => {
+    const code = digit.codePointAt(0) ?? 0;
+    let first = code;
+    while (isDigit(first - 1)) first -= 1;
+    return String((code - first) % 10);
+  });
 
 /** Of digits that are written in groups, any that stand side by side may be the card's. */
 function isCardAmong(groups: readonly string[]): boolean {

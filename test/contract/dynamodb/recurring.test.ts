@@ -154,7 +154,7 @@ describe('a subscription', () => {
       NextPaymentDate: { S: '2026-11-16' },
       NextReminderDate: { S: '2026-11-09' },
       LastPaymentDate: { S: '2026-10-16T16:00:00.000Z' },
-      LastReminderDate: { S: '2026-11-09T15:00:00.000Z' },
+      LastReminderDate: { S: '2026-10-09T15:00:00.000Z' },
       FailedTries: { N: '0' },
       Error: { S: '' },
       CreatedDate: { S: '2026-10-01T12:00:00.000Z' },

@@ -219,6 +219,9 @@ describe('what is refused', () => {
     ['payment_token', '4242-4242-4242-4242'],
     ['payment_details', { number: '4111 1111 1111 1111' }],
     ['payment_details', { note: 'card 378282246310005, expires 12/27' }],
+    ['payment_token', '4242.4242.4242.4242'],
+    ['payment_details', { note: '\u0664\u0661\u0661\u0661 1111 1111 1111' }],
+    ['payment_details', { card_4242424242424242: 'x' }],
   ])('a card number in %s: %j', async (field, value) => {
     const begun = await create(accountId, { ...WISH, [field]: value });
     const own = await create(accountId);

@@ -5,10 +5,19 @@ export const noCardNumber: RecurringRule = function* ({ row }) {
   if (row.paymentDetails.some(holdsCard)) yield 'may hold a card number in its payment details';
 };
 
-const holdsCard = (text: string): boolean =>
-  [...text.matchAll(/\d[\d -]{11,}\d/g)]
-    .map(([found]) => found.replaceAll(/[ -]/g, ''))
-    .some((digits) => digits.length >= 13 && digits.length <= 19 && checks(digits));
+/** Written here a second time, and otherwise: every stretch of digits, whatever but letters and colons stands among them. */
+function holdsCard(text: string): boolean {
+  return text
+    .normalize('NFKC')
+    .split(/[\p{L}:]/u)
+    .some((stretch) => {
+      const groups = stretch.match(/\d+/g) ?? [];
+      const stretches = groups.flatMap((_, from) =>
+        groups.slice(from).map((_group, n) => groups.slice(from, from + n + 1).join('')),
+      );
+      return stretches.some((digits) => digits.length >= 13 && digits.length <= 19 && checks(digits));
+    });
+}
 
 function checks(digits: string): boolean {
   const values = [...digits].map(Number).reverse();

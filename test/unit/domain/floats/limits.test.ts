@@ -109,3 +109,22 @@ describe('a new authorisation', () => {
     expect(isReauthorised([...failures, payback, defaulted, nameless])).toBe(false);
   });
 });
+
+describe('rows of the service before us, which name neither attempt nor method', () => {
+  const before = (date: string, outcome: LogEntry['outcome'], confirmationId: string | null) =>
+    on(date, { process: 'WEBHOOK', method: null, attemptId: null, outcome, confirmationId });
+  const one = [before('2026-11-10', 'ACHSENT', 'c-1'), before('2026-11-13', 'RETURNED', 'c-1')];
+  const other = before('2026-11-13', 'RETURNED', null);
+
+  it('count as attempts, told apart by their confirmation', () => {
+    expect(failedAch(one)).toBe(1);
+    expect(failedAch([...one, other])).toBe(2);
+    expect(attemptsOn(day('2026-11-10'), 'WEBHOOK', one)).toBe(1);
+    expect(attemptsOn(day('2026-11-13'), 'WEBHOOK', [...one, other])).toBe(1);
+    expect(failuresInARow([...one, other])).toBe(2);
+  });
+
+  it('go on counting beside ours', () => {
+    expect(failedAch([...one, other, returned('a', '2026-11-16')])).toBe(3);
+  });
+});

@@ -16,7 +16,7 @@ const digits = (least: number, most: number) =>
     .array(fc.integer({ min: 0, max: 9 }), { minLength: least, maxLength: most })
     .map((list) => list.join(''));
 const cards = digits(12, 18).map(withCheckDigit);
-const gaps = fc.constantFrom('', '', ' ', '-', '--', ' - ', '\u2013', '\u00a0', '\t');
+const gaps = fc.constantFrom('', '', ' ', '-', '--', ' - ', '\u2013', '\u00a0', '\t', '.', '_', '\u200b');
 const spaced = fc
   .tuple(cards, fc.array(gaps, { minLength: 19, maxLength: 19 }))
   .map(([card, between]) => [...card].map((digit, i) => `${digit}${between[i]}`).join(''));
@@ -38,6 +38,15 @@ describe('a card number', () => {
     '4222222222222',
     '6304000000000000000',
     '\uff14\uff11\uff11\uff11 1111 1111 1111',
+    // Other separators, seen and unseen, and the digits of other scripts.
+    '4242.4242.4242.4242',
+    'tok_4242_4242_4242_4242',
+    '4242/4242/4242/4242',
+    '4242\u00b74242\u00b74242\u00b74242',
+    '4242\u200b4242\u200b4242\u200b4242',
+    '4242\u00ad424242424242',
+    '\u0664\u0662\u0664\u0662 \u06f4\u06f2\u06f4\u06f2 \u096a\u0968\u096a\u0968 4242',
+    '\u{1d7db}\u{1d7d5}8282246310005',
   ])('is seen in %j', (text) => {
     expect(hasCardNumber(text)).toBe(true);
   });
@@ -50,6 +59,7 @@ describe('a card number', () => {
     '424242424242',
     '9f3c2a10-7d4e-4b7a-9c55-0d5f0e9a1b2c',
     '2026-11-16 16:00:00',
+    '2026-11-16T16:00:00.000Z',
     'ending 4242, 12/27',
     '42424242x42424242',
   ])('is not seen in %j', (text) => {

@@ -150,6 +150,15 @@ describe('a reminder', () => {
     expect(new Set(others.map(reminderKey)).size).toBe(others.length);
     expect(reminderKey({ ...one, paymentAmount: cents(5), failedTries: 3 })).toBe(reminderKey(one));
   });
+
+  it('is another one for a day that is the payment’s again, after the account was told of another', () => {
+    const paid = at('2026-11-01T00:00:00Z');
+    const first = recurring({ lastPaymentDate: paid, lastReminderDate: at('2026-10-25T00:00:00Z') });
+    const again = { ...first, lastReminderDate: at('2026-11-10T00:00:00Z') };
+    expect(reminderKey(again)).not.toBe(reminderKey(first));
+    // Of which nobody could write down that it was sent.
+    expect(reminderKey({ ...again, changedDate: at('2026-11-11T00:00:00Z') })).toBe(reminderKey(again));
+  });
 });
 
 describe('whatever is asked', () => {
