@@ -118,8 +118,6 @@ export interface SubscriptionChange {
   readonly after: GatewaySubscription;
   /** The event because of which it changes, and what it did. Null: none is. */
   readonly because: { readonly event: StoredGatewayEvent; readonly outcome: GatewayOutcome } | null;
-  /** A checkout that leaves the slot to it, and is over with that. */
-  readonly givesWay?: GatewaySubscription;
 }
 
 /** What owners have of each SKU. Every write is conditional on `lock_version`, and keeps one active per slot. */

@@ -81,7 +81,7 @@ export class DynamoGatewaySubscriptions implements GatewaySubscriptions {
     return { subscriptions, unreadable };
   }
 
-  async save({ before, after, because, givesWay }: SubscriptionChange): Promise<GatewaySubscription> {
+  async save({ before, after, because }: SubscriptionChange): Promise<GatewaySubscription> {
     if (!isLegalForGateway(before.status, after.status)) {
       throw new IllegalTransitionError(
         `gateway subscription ${after.id} does not go from ${before.status} to ${after.status}`,
@@ -91,8 +91,7 @@ export class DynamoGatewaySubscriptions implements GatewaySubscriptions {
     const written = { ...after, lockVersion: before.lockVersion + 1 };
     const writes = [
       this.rowWrite(before, writeGatewaySubscription(written, token)),
-      ...this.slotWrites(before, after, givesWay),
-      ...(givesWay === undefined ? [] : [this.overWrite(givesWay, token)]),
+      ...this.slotWrites(before, after),
       ...this.linkWrites(before, after),
       ...(because === null ? [] : [this.eventWrite(because)]),
     ];
@@ -132,11 +131,7 @@ export class DynamoGatewaySubscriptions implements GatewaySubscriptions {
    *   active ──► not active       leaves it
    *   kept back by a collision    the other one has it still
    */
-  private slotWrites(
-    before: GatewaySubscription,
-    after: GatewaySubscription,
-    givesWay: GatewaySubscription | undefined,
-  ): DynamoWrite[] {
+  private slotWrites(before: GatewaySubscription, after: GatewaySubscription): DynamoWrite[] {
     const { pipelineTable: TableName } = this.options;
     const key = gatewayKeys.slot(after);
     const had = before.lockVersion > 0 && isActive(before.status);
@@ -144,10 +139,9 @@ export class DynamoGatewaySubscriptions implements GatewaySubscriptions {
     const { collision } = after;
     if (has && !had) {
       const Item = writeLink(key, after.id);
-      const condition = givesWay === undefined ? isFreeFor(after.id) : isHeldBy(givesWay.id);
       return [
         {
-          item: { Put: { TableName, Item, ...condition } },
+          item: { Put: { TableName, Item, ...isFreeFor(after.id) } },
           refused: changed('the slot was taken'),
         },
       ];
@@ -159,11 +153,6 @@ export class DynamoGatewaySubscriptions implements GatewaySubscriptions {
     if (collision === null || collision === before.collision) return [];
     const ConditionCheck = { TableName, Key: marshall(key), ...isHeldBy(collision.heldBy) };
     return [{ item: { ConditionCheck }, refused: changed('the slot was left') }];
-  }
-
-  private overWrite(checkout: GatewaySubscription, token: string): DynamoWrite {
-    const over = { ...checkout, status: 'expired', lockVersion: checkout.lockVersion + 1 } as const;
-    return this.rowWrite(checkout, writeGatewaySubscription(over, token));
   }
 
   private linkWrites(before: GatewaySubscription, after: GatewaySubscription): DynamoWrite[] {

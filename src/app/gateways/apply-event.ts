@@ -1,7 +1,6 @@
 import type { GatewayEvent } from '../../domain/gateways/gateway-event.ts';
 import { hear, isTelling } from '../../domain/gateways/hear.ts';
 import type { TellingEvent } from '../../domain/gateways/hear.ts';
-import { isActive } from '../../domain/gateways/status.ts';
 import { MalformedEventError, RecordChangedError } from '../../errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
@@ -109,9 +108,7 @@ async function change(
   const matched = await findSubscription(gatewaySubscriptions, event);
   if (matched === null) return close({ result: 'unmatched', reason: 'no-owner' });
   const now = clock.now();
-  const { subscription, checkout } = matched;
-  // What is paid goes before what somebody thought of buying: an abandoned checkout has no gateway that could end it.
-  const holder = checkout === null ? matched.holder : null;
+  const { subscription, holder } = matched;
   const { id: subscriptionId, status: from } = subscription;
   const hearing = hear(subscription, event, { holder, now });
   if (hearing.result === 'stale')
@@ -125,9 +122,7 @@ async function change(
     to: after.status,
     at: now,
   };
-  const givesWay = checkout !== null && isActive(after.status) ? { givesWay: checkout } : {};
-  const because = { event: stored, outcome };
-  await gatewaySubscriptions.save({ before: matched.stored, after, because, ...givesWay });
+  await gatewaySubscriptions.save({ before: matched.stored, after, because: { event: stored, outcome } });
   return outcome;
 }
 

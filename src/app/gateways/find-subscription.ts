@@ -10,8 +10,6 @@ export interface Matched {
   /** The same, now that the gateway has given it its own id. */
   readonly subscription: GatewaySubscription;
   readonly holder: GatewaySubscriptionId | null;
-  /** Nobody has paid for what holds the place: a checkout was begun, and may never be completed. */
-  readonly checkout: GatewaySubscription | null;
 }
 
 /** Null: nobody can tell whose it is. */
@@ -24,8 +22,7 @@ export async function findSubscription(
   const stored = (await linked(subscriptions, event, ref)) ?? (await claimed(subscriptions, event, ref));
   if (stored === null) return null;
   const holder = await subscriptions.holderOf(stored);
-  const checkout = holder === stored.id ? null : await unclaimed(subscriptions, holder);
-  return { stored, subscription: { ...stored, gateway, gatewayRef: ref }, holder, checkout };
+  return { stored, subscription: { ...stored, gateway, gatewayRef: ref }, holder };
 }
 
 async function linked(
@@ -57,7 +54,7 @@ async function claimed(
   // A checkout that was used before: the customer has bought the same again.
   const slot: Slot | null = named ?? claim.slot;
   if (slot === null) return null;
-  const begun = await unclaimed(subscriptions, await subscriptions.holderOf(slot));
+  const begun = await checkoutOf(subscriptions, slot);
   if (begun !== null) return begun;
   const { appId, ownerType, ownerId, sku } = slot;
   return unheardOf({
@@ -73,10 +70,11 @@ async function claimed(
   });
 }
 
-async function unclaimed(
+async function checkoutOf(
   subscriptions: GatewaySubscriptions,
-  holder: GatewaySubscriptionId | null,
+  slot: Slot,
 ): Promise<GatewaySubscription | null> {
+  const holder = await subscriptions.holderOf(slot);
   const found = holder === null ? null : await subscriptions.get(holder);
   return found !== null && isUnclaimed(found) ? found : null;
 }

@@ -218,22 +218,6 @@ describe('the one active place of an owner and SKU', () => {
     for (const other of others) expect(await saved({ ...other, status: 'active' })).toMatchObject(other);
   });
 
-  it('is left by a checkout to another one, if it is still a checkout', async () => {
-    const checkout = await saved();
-    const unpaid = await saved({ ...slotOf(checkout), status: 'past_due' });
-    const takeOver = (givesWay: GatewaySubscription) =>
-      subscriptions.save({ before: unpaid, after: { ...unpaid, status: 'active' }, because: null, givesWay });
-    const bought = await save(checkout, { ...checkout, status: 'trial' });
-    await expect(takeOver(checkout)).rejects.toThrow(RecordChangedError);
-    expect(await subscriptions.get(unpaid.id)).toEqual(unpaid);
-    expect(await subscriptions.holderOf(checkout)).toBe(checkout.id);
-    await save(bought, { ...bought, status: 'expired' });
-    const again = await saved(slotOf(checkout));
-    await takeOver(again);
-    expect(await subscriptions.get(again.id)).toEqual({ ...again, status: 'expired', lockVersion: 2 });
-    expect(await subscriptions.holderOf(checkout)).toBe(unpaid.id);
-  });
-
   it('must still be held by the other when a collision is written', async () => {
     const other = await saved({ status: 'active' });
     const collided = aSubscription({

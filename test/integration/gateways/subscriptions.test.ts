@@ -237,31 +237,6 @@ describe('a past-due subscription that recovers beside a second one', () => {
   );
 });
 
-describe('a past-due subscription that recovers beside a checkout', () => {
-  it('takes its place: nobody may ever complete it, and no gateway could end it', async () => {
-    const custom = owner();
-    const ref = newRef();
-    await lemon('subscription_created', { ref, at: minute(0), custom });
-    await lemon('subscription_payment_failed', { ref, at: minute(1), custom });
-    const begun = (await started(custom)).body as View;
-    expect(begun).toMatchObject({ status: 'pending', gateway_ref: null });
-    expect(await lemon('subscription_payment_recovered', { ref, at: minute(2), custom })).toMatchObject({
-      result: 'applied',
-      from: 'past_due',
-      to: 'active',
-    });
-    const { id } = await desk.subscription('lemonsqueezy', ref);
-    const found = await listed(custom);
-    expect(found).toHaveLength(2);
-    expect(found.find((each) => each.id === id)).toMatchObject({ status: 'active', collision: null });
-    expect(found.find((each) => each.id === begun.id)).toMatchObject({ status: 'expired', lock_version: 2 });
-    expect(await started(custom)).toMatchObject({ status: 409, body: { code: 'already-subscribed' } });
-    // Completed all the same: then two are paid, and somebody has to decide.
-    const late = { ref: newRef(), at: minute(3), custom: { subscription_id: begun.id } };
-    expect(await lemon('subscription_created', late)).toMatchObject({ result: 'held', to: 'past_due' });
-  });
-});
-
 describe('a checkout', () => {
   it('becomes the subscription that it was for, of whatever kind of owner', async () => {
     for (const type of ['user', 'org']) {
