@@ -37,8 +37,8 @@ header.top { background: var(--card); border-bottom: 1px solid var(--line); }
 .brand { font-weight: 650; letter-spacing: -.01em; color: var(--ink); text-decoration: none; white-space: nowrap; }
 .brand svg { width: 1.05em; height: 1.05em; vertical-align: -.14em; margin-right: .5em; }
 nav.sections { flex: 1; min-width: 0; }
-nav.sections ul { display: flex; flex-wrap: wrap; gap: 0 .25rem; list-style: none; margin: 0; padding: 0; }
-nav.sections a { display: block; padding: .35rem .7rem; border-radius: 6px; color: var(--soft); text-decoration: none; white-space: nowrap; }
+nav.sections ul { display: flex; flex-wrap: wrap; gap: 0; list-style: none; margin: 0; padding: 0; }
+nav.sections a { display: block; padding: .35rem .6rem; font-size: .95rem; border-radius: 6px; color: var(--soft); text-decoration: none; white-space: nowrap; }
 nav.sections a:hover { background: var(--wash); color: var(--ink); }
 nav.sections a[aria-current] { background: var(--wash); color: var(--ink); font-weight: 600; }
 .who { display: flex; align-items: center; gap: .75rem; white-space: nowrap; color: var(--soft); font-size: .875rem; }

@@ -161,6 +161,8 @@ async function takeAll(url) {
   await take(light, url, '/floats', 'floats');
   const float = await floatOf(light);
   await take(light, url, float, 'member-float');
+  await take(light, url, '/recurring', 'recurring');
+  await take(light, url, '/gateways', 'gateways');
   await take(light, url, '/freezes', 'freezes');
   await take(light, url, '/quarantine', 'quarantine');
   await light.goto(`${url}/queues/`);
@@ -224,8 +226,9 @@ async function runLinks(page, url, process) {
 }
 
 /** On the page of floats: of the one that has a past. */
-const floatOf = (page) =>
-  page.getByRole('region', { name: 'Longest overdue' }).getByRole('link').first().getAttribute('href');
+function floatOf(page) {
+  return page.getByRole('region', { name: 'Longest overdue' }).getByRole('link').first().getAttribute('href');
+}
 
 async function memberOf(page, url, path) {
   await page.goto(url + path);
