@@ -22,7 +22,7 @@ import type { Partition } from '../ports/subscriptions.ts';
 import type { Case, CollectDependencies } from './collection-case.ts';
 import { commit, judged, nextPeriodOf } from './collection-case.ts';
 import type { CollectResult } from './consider.ts';
-import { judgeUntouched, underLock } from './consider.ts';
+import { judgeUntouched, leave, underLock } from './consider.ts';
 import { gatherFacts } from './gather-facts.ts';
 import { malformedReason } from './malformed-reason.ts';
 import { chargeRecord, resumeAttempt } from './charge-subscription.ts';
@@ -122,11 +122,6 @@ function unreadable(
   const about = { ...request, at: dependencies.clock.now() };
   if (malformed[0] === undefined) return verdictOf(about, 'no-op', 'record-gone');
   return verdictOf(about, 'malformed', malformedReason(malformed[0]), { detail: malformed[0].message });
-}
-
-async function leave({ pipeline }: CollectDependencies, verdict: Verdict): Promise<Verdict> {
-  await pipeline.saveVerdict(verdict);
-  return verdict;
 }
 
 function carryOut(theCase: Case, decision: Decision): Promise<Verdict> {

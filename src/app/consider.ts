@@ -2,6 +2,7 @@ import type { AttemptId } from '../domain/attempt.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Verdict, VerdictName } from '../domain/verdict.ts';
 import type { Lock, LockClient, PastSighting, Sighting } from '../ports/lock.ts';
+import type { PipelineStore } from '../ports/pipeline.ts';
 import type { RecordRef } from '../ports/runs.ts';
 import type { OnStep } from '../ports/steps.ts';
 
@@ -23,6 +24,15 @@ export async function underLock(
   } finally {
     await acquired.lock.release();
   }
+}
+
+/** A verdict that goes along with no change of the record. */
+export async function leave(
+  { pipeline }: { readonly pipeline: Pick<PipelineStore, 'saveVerdict'> },
+  verdict: Verdict,
+): Promise<Verdict> {
+  await pipeline.saveVerdict(verdict);
+  return verdict;
 }
 
 /** Decisions of any product that leave its record as it is. */

@@ -17,7 +17,7 @@ import { floatLockKey } from '../../ports/lock.ts';
 import type { Background } from '../../ports/pipeline.ts';
 import type { PrimaryAccount } from '../../ports/services.ts';
 import type { CollectResult } from '../consider.ts';
-import { judgeUntouched, underLock } from '../consider.ts';
+import { judgeUntouched, leave, underLock } from '../consider.ts';
 import { malformedReason } from '../malformed-reason.ts';
 import { verdictOf } from '../verdict-of.ts';
 import { chargeFloat, resumeFloat } from './charge-float.ts';
@@ -134,11 +134,6 @@ export async function gatherFloatFacts(
     route: await sources.achRouting.advise(routeFeatures(float, log, account, now)),
   };
   return { facts, background, account };
-}
-
-async function leave({ pipeline }: FloatDependencies, verdict: Verdict): Promise<Verdict> {
-  await pipeline.saveVerdict(verdict);
-  return verdict;
 }
 
 function carryOut(theCase: FloatCase, decision: FloatDecision): Promise<Verdict> {

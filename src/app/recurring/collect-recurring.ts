@@ -12,7 +12,7 @@ import { isProvisional } from '../../domain/verdict.ts';
 import type { Lock } from '../../ports/lock.ts';
 import type { Background } from '../../ports/pipeline.ts';
 import type { CollectResult } from '../consider.ts';
-import { judgeUntouched } from '../consider.ts';
+import { judgeUntouched, leave } from '../consider.ts';
 import { chargeRecurring, resumeRecurring } from './charge-recurring.ts';
 import type { RecurringCase, RecurringDependencies, RecurringRequest } from './recurring-case.ts';
 import { judgedRecurring, readRecurring, saveRecurring, underAccountLock } from './recurring-case.ts';
@@ -81,14 +81,6 @@ export async function gatherRecurringFacts(
     reminded: isReminded(subscription),
   };
   return { facts, background };
-}
-
-async function leave(
-  { pipeline }: Pick<RecurringDependencies, 'pipeline'>,
-  verdict: Verdict,
-): Promise<Verdict> {
-  await pipeline.saveVerdict(verdict);
-  return verdict;
 }
 
 function carryOut(theCase: RecurringCase, decision: RecurringDecision): Promise<Verdict> {
