@@ -1,13 +1,8 @@
 import { connectRedis } from '../queues/connection.ts';
 import { QueueSet } from '../queues/queue-set.ts';
-import { upsertSchedules } from '../queues/schedules.ts';
 import { clockFrom } from '../src/adapters/clock/clock-from.ts';
 import { openMetricsServer } from '../src/adapters/metrics/metrics-server.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
-import { sweepGateways } from '../src/app/gateways/sweep-gateways.ts';
-import { reconcileRuns } from '../src/app/reconcile-runs.ts';
-import { sweepInbox } from '../src/app/sweep-inbox.ts';
-import { sweepRequests } from '../src/app/sweep-requests.ts';
 import type { Environment } from '../src/config/read-config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import * as sections from '../src/config/sections.ts';
@@ -16,6 +11,7 @@ import type { Metrics } from '../src/ports/metrics.ts';
 import { dynamodbAnswers, redisAnswers, watchHealth } from '../src/wiring/health.ts';
 import { openStores } from '../src/wiring/stores.ts';
 import type { RunningRole } from '../src/wiring/role.ts';
+import { roundOfChores } from './chores.ts';
 
 const ROUND_MS = 60_000;
 
@@ -48,42 +44,14 @@ export async function startScheduler(
   let clockMoved = new AbortController();
   clockSource.onChange(() => clockMoved.abort());
 
-  const chores: Readonly<Record<string, () => Promise<unknown>>> = {
-    schedules: () => upsertSchedules(queues),
-    concurrency: () => queues.limitCollections(config.workers.COLLECTION_CONCURRENCY),
-    runs: async () => {
-      const { unreadable } = await reconcileRuns({
-        runs: stores.runs,
-        clock,
-        goOn: (run) => queues.ensurePage(run),
-      });
-      for (const error of unreadable) log.error({ err: error }, 'a run cannot be read');
-    },
-    events: () =>
-      sweepInbox({ ...stores, clock, log, metrics, ensure: (event) => queues.ensureEvent(event) }),
-    requests: () =>
-      sweepRequests({
-        requests: stores.requests,
-        clock,
-        log,
-        enqueue: (request) => queues.addRequest(request),
-      }),
-    gateways: () =>
-      sweepGateways({
-        ...stores,
-        clock,
-        log,
-        enqueueGatewayEvent: (event) => queues.ensureGatewayEvent(event),
-      }),
-  };
-  /** One chore that fails does not keep the others from being done. */
-  const round = async (): Promise<void> => {
-    for (const [chore, work] of Object.entries(chores)) {
-      await work().catch((error: unknown) =>
-        log.error({ chore, err: error }, 'a chore of the scheduler failed'),
-      );
-    }
-  };
+  const round = roundOfChores({
+    ...stores,
+    clock,
+    queues,
+    concurrency: config.workers.COLLECTION_CONCURRENCY,
+    log,
+    metrics,
+  });
   const rounds = (async () => {
     while (!stopping.signal.aborted) {
       clockMoved = new AbortController();

@@ -2,7 +2,6 @@ import { KEY_PREFIX, connectRedis } from '../queues/connection.ts';
 import { QueueSet } from '../queues/queue-set.ts';
 import { QUEUE_NAMES } from '../queues/queue-names.ts';
 import { clockFrom } from '../src/adapters/clock/clock-from.ts';
-import { GATEWAYS } from '../src/adapters/gateways/all.ts';
 import { openMetricsServer } from '../src/adapters/metrics/metrics-server.ts';
 import { RedisForecastShelf } from '../src/adapters/redis/forecast-shelf.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
@@ -16,11 +15,10 @@ import type { ProcessorGate } from '../src/ports/processor-gate.ts';
 import type { OnStep } from '../src/ports/steps.ts';
 import { openCharging, refuseShortLease } from '../src/wiring/charging.ts';
 import { dynamodbAnswers, redisAnswers, watchHealth } from '../src/wiring/health.ts';
-import { floatRules } from '../src/wiring/float-rules.ts';
 import { openServices } from '../src/wiring/services.ts';
 import { openStores } from '../src/wiring/stores.ts';
-import type { WorkerContext } from './context.ts';
 import { registryOf } from './processors.ts';
+import { workerContext } from './worker-context.ts';
 import type { RunningRole } from '../src/wiring/role.ts';
 import { WorkerPool } from './worker-pool.ts';
 
@@ -64,46 +62,23 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
   const charging = openCharging(
     services.processor,
     { ...config, ratePerS: config.workers.PROCESSOR_RATE_PER_S },
-    { redis, keyPrefix: KEY_PREFIX, metrics, log },
+    { redis, keyPrefix: KEY_PREFIX, timer: systemTimer, metrics, log },
   );
-  const collect = {
-    ...stores,
-    ...services,
-    processor: charging.processor,
-    gate: untilStopping(charging.gate, stopping.signal),
-    ...floatRules(config.floats),
-    recurringPolicy: config.recurring,
-    policy: config.policy,
+  const shelf = new RedisForecastShelf(redis, KEY_PREFIX);
+  const context = workerContext({
+    config,
+    stores,
+    services,
+    charging: { ...charging, gate: untilStopping(charging.gate, stopping.signal) },
     clock,
     timer: systemTimer,
-    processorTimeoutMs: config.processor.PROCESSOR_TIMEOUT_MS,
-    onStep: tools.onStep ?? (() => undefined),
-  };
-  const shelf = new RedisForecastShelf(redis, KEY_PREFIX);
-  const context: WorkerContext = {
-    collect,
-    runs: {
-      ...stores,
-      policy: config.policy,
-      clock,
-      owned: config.ownership.OWNED_USERS,
-      enqueue: (run, records) => queues.addRecords(run, records),
-      forecastOf: (process, tick) => shelf.find(process, tick),
-    },
-    reconcile: { runs: stores.runs, clock, goOn: (run) => queues.ensurePage(run) },
-    notify: { ...stores, ...services, clock },
-    remind: { ...collect, notifications: services.notifications },
-    gatewayEvents: { ...stores, gateways: GATEWAYS, clock, log, metrics },
-    requests: stores.requests,
-    inbox: stores.inbox,
-    users: services.users,
-    tiers: config.tiers,
-    janitor: { abandonAfterMs: config.janitor.ATTEMPT_ABANDON_AFTER },
     queues,
     redis,
+    forecastOf: (process, tick) => shelf.find(process, tick),
+    onStep: tools.onStep ?? (() => undefined),
     log,
     metrics,
-  };
+  });
   const registrations = registryOf(context, config.workers).select(config.workers.QUEUES);
   const health = watchHealth(
     { needed: { dynamodb: dynamodbAnswers(stores), redis: redisAnswers(redis) } },

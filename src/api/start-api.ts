@@ -106,7 +106,7 @@ export async function startApi(
   const charging = openCharging(
     dependencies.processor,
     { ...config, ratePerS: config.rate.PROCESSOR_RATE_PER_S },
-    { redis, keyPrefix: KEY_PREFIX, metrics, log },
+    { redis, keyPrefix: KEY_PREFIX, timer: systemTimer, metrics, log },
   );
   const memberships = {
     ...dependencies,

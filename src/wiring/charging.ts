@@ -4,7 +4,6 @@ import { SharedProcessorGate } from '../adapters/processor-gate/processor-gate.t
 import type { TokenBucketOptions } from '../adapters/processor-gate/token-bucket.ts';
 import { TokenBucket } from '../adapters/processor-gate/token-bucket.ts';
 import { WatchedProcessor } from '../adapters/processor-gate/watched-processor.ts';
-import { systemTimer } from '../adapters/system-timer.ts';
 import { leaseForCharge } from '../app/move-money.ts';
 import type * as sections from '../config/sections.ts';
 import { ConfigurationError } from '../errors.ts';
@@ -12,6 +11,7 @@ import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { ProcessorGate } from '../ports/processor-gate.ts';
 import type { Processor } from '../ports/services.ts';
+import type { Timer } from '../ports/timer.ts';
 
 /** So many charges without any answer, one after the other, are no accident. */
 const FAILURES_TO_OPEN = 5;
@@ -25,6 +25,7 @@ export interface ChargingSettings {
 
 export interface ChargingTools extends Pick<TokenBucketOptions, 'redis'> {
   readonly keyPrefix: string;
+  readonly timer: Timer;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -33,10 +34,10 @@ export interface ChargingTools extends Pick<TokenBucketOptions, 'redis'> {
 export function openCharging(
   processor: Processor,
   { processor: { PROCESSOR_TIMEOUT_MS }, ratePerS }: ChargingSettings,
-  { redis, keyPrefix, metrics, log }: ChargingTools,
+  { redis, keyPrefix, timer, metrics, log }: ChargingTools,
 ): { readonly processor: Processor; readonly gate: ProcessorGate } {
   const breaker = new CircuitBreaker({
-    timer: systemTimer,
+    timer,
     failuresToOpen: FAILURES_TO_OPEN,
     openMs: BREAKER_OPEN_MS,
     probeMs: PROCESSOR_TIMEOUT_MS,
@@ -49,7 +50,7 @@ export function openCharging(
   const bucket = ratePerS === undefined ? null : new TokenBucket({ redis, key, ratePerS });
   return {
     processor: new WatchedProcessor(processor, breaker, metrics),
-    gate: new SharedProcessorGate({ breaker, bucket, timer: systemTimer }),
+    gate: new SharedProcessorGate({ breaker, bucket, timer }),
   };
 }
 

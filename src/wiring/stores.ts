@@ -24,6 +24,7 @@ import { DynamoSignals } from '../adapters/dynamodb/signals.ts';
 import { DynamoSubscriptions } from '../adapters/dynamodb/subscriptions.ts';
 import { Transactor } from '../adapters/dynamodb/transaction.ts';
 import { createLockClient } from '../adapters/lock/lock-client.ts';
+import { systemEpochSeconds } from '../adapters/lock/lock-options.ts';
 import { DynamoLockWatch } from '../adapters/lock/lock-watch.ts';
 import { RememberingLocks } from '../adapters/lock/remembering-locks.ts';
 import { systemTimer } from '../adapters/system-timer.ts';
@@ -45,6 +46,7 @@ import type { RequestStore } from '../ports/requests.ts';
 import type { RunStore } from '../ports/runs.ts';
 import type { SignalStore } from '../ports/signals.ts';
 import type { HistoryRepository, SubscriptionsRepository } from '../ports/subscriptions.ts';
+import type { Timer } from '../ports/timer.ts';
 
 export interface StoreSettings {
   readonly dynamodb: z.output<typeof sections.dynamodb>;
@@ -80,13 +82,35 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Clock): Stores {
-  const client = createDynamoClient({
-    region: dynamodb.DYNAMO_REGION,
-    endpoint: dynamodb.AWS_ENDPOINT_URL_DYNAMODB,
+/** What the stores take from the world. A simulation hands in its own. */
+export interface StoreTools {
+  readonly client: ReturnType<typeof createDynamoClient>;
+  readonly timer: Timer;
+  /** Between 0 and 1, for the jitter. */
+  readonly random: () => number;
+  /** Never repeat. They name transactions, and holders of locks. */
+  readonly ids: () => string;
+  /** The wall clock that TTL goes by. */
+  readonly epochSeconds: () => number;
+}
+
+export const openStores = (settings: StoreSettings, clock: Clock): Stores =>
+  storesOn(settings, clock, {
+    client: createDynamoClient({
+      region: settings.dynamodb.DYNAMO_REGION,
+      endpoint: settings.dynamodb.AWS_ENDPOINT_URL_DYNAMODB,
+    }),
+    timer: systemTimer,
+    random: Math.random,
+    ids: randomUUID,
+    epochSeconds: systemEpochSeconds,
   });
-  const random = Math.random;
-  const timer = systemTimer;
+
+export function storesOn(
+  { dynamodb, lock, janitor }: StoreSettings,
+  clock: Clock,
+  { client, timer, random, ids, epochSeconds }: StoreTools,
+): Stores {
   const table = dynamodb.PIPELINE_TABLE;
   const reader = new BatchReader({ client, table, timer, random });
   const writer = new BatchWriter({ client, table, timer, random });
@@ -98,6 +122,8 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
     timer,
     leaseMs: lock.LOCK_LEASE_MS,
     heartbeatMs: lock.LOCK_HEARTBEAT_MS,
+    ids,
+    epochSeconds,
   });
   const floats = new DynamoFloats({
     client,
@@ -105,7 +131,7 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
     floatsTable: dynamodb.DYNAMO_TABLE,
     collectionHistoryTable: dynamodb.COLLECTION_HISTORY_TABLE,
     pageSize: dynamodb.PAGE_SIZE,
-    ids: randomUUID,
+    ids,
   });
   // Whoever comes by again, for whatever reason, takes over from a holder that died.
   const locks = new RememberingLocks(plainLocks, timer);
@@ -116,13 +142,13 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
       billingTable: dynamodb.BILLING_TABLE,
       historyTable: dynamodb.HISTORY_TABLE,
       pageSize: dynamodb.PAGE_SIZE,
-      ids: randomUUID,
+      ids,
     }),
     history: new DynamoHistory({
       client,
       transactor,
       historyTable: dynamodb.HISTORY_TABLE,
-      ids: randomUUID,
+      ids,
     }),
     pipeline: new DynamoPipeline({ client, table, reader, checkDelaysMs: janitor.JANITOR_DELAYS }),
     runs: new DynamoRuns({ client, table, reader }),
@@ -130,9 +156,9 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
     idempotencyKeys: new DynamoIdempotencyKeys({ client, table }),
     signals: new DynamoSignals({ client, table }),
     freezes: new DynamoFreezes({ client, table }),
-    inbox: new DynamoInbox({ client, table, reader, writer, transactor, ids: randomUUID }),
-    quarantine: new DynamoQuarantine({ client, table, reader, transactor, ids: randomUUID }),
-    checkpoints: new DynamoCheckpoints({ client, table, transactor, ids: randomUUID }),
+    inbox: new DynamoInbox({ client, table, reader, writer, transactor, ids }),
+    quarantine: new DynamoQuarantine({ client, table, reader, transactor, ids }),
+    checkpoints: new DynamoCheckpoints({ client, table, transactor, ids }),
     attendance: new DynamoAttendance({ client, table }),
     notices: new DynamoNotices({ client, table }),
     bans: new DynamoBans({ client, table }),
@@ -144,7 +170,7 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
       transactor,
       table: dynamodb.RECURRING_TABLE,
       pageSize: dynamodb.PAGE_SIZE,
-      ids: randomUUID,
+      ids,
     }),
     gatewayEvents: new DynamoGatewayEvents({ client, table }),
     gatewaySubscriptions: new DynamoGatewaySubscriptions({
@@ -152,7 +178,7 @@ export function openStores({ dynamodb, lock, janitor }: StoreSettings, clock: Cl
       transactor,
       table: dynamodb.GATEWAY_TABLE,
       pipelineTable: table,
-      ids: randomUUID,
+      ids,
     }),
     locks,
     lockWatch: new DynamoLockWatch({ client, table: dynamodb.LOCKS_TABLE }),

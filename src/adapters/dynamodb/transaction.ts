@@ -11,6 +11,7 @@ import { LockLostError, WriteUnknownError } from '../../errors.ts';
 import type { Fence } from '../../ports/lock.ts';
 import type { Timer } from '../../ports/timer.ts';
 import type { Authority, Write } from '../../ports/transaction.ts';
+import { inTime } from '../in-time.ts';
 import { lockStillMine } from './conditions.ts';
 import type { RawItem } from './raw-item.ts';
 
@@ -106,13 +107,12 @@ export class Transactor {
 
   private async transact({ authority, writes, token }: Transaction): Promise<void> {
     const fence = authority === 'unlocked' ? [] : [this.fenceItem(authority)];
-    await this.options.client.send(
-      new TransactWriteItemsCommand({
-        TransactItems: [...fence, ...writes.map(({ item }) => item)],
-        ClientRequestToken: token,
-      }),
-      { abortSignal: AbortSignal.timeout(TRY_MS) },
-    );
+    const { client, timer } = this.options;
+    const command = new TransactWriteItemsCommand({
+      TransactItems: [...fence, ...writes.map(({ item }) => item)],
+      ClientRequestToken: token,
+    });
+    await inTime(timer, TRY_MS, (abortSignal) => client.send(command, { abortSignal }));
   }
 
   /** The lock row is checked in the same breath as the change is made: a worker that lost it cannot write. */

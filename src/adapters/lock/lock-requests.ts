@@ -7,6 +7,7 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import type { Timer } from '../../ports/timer.ts';
+import { inTime } from '../in-time.ts';
 import { formatGoDuration } from './go-duration.ts';
 import type { Condition } from './lock-conditions.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type NewRow,
   type SeenRow,
 } from './lock-row.ts';
-import { orAborted } from './turns.ts';
 
 /**
  * What is known after a conditional write. `unclear` is every error but a refusal, throttling included: the SDK may
@@ -139,18 +139,8 @@ export class LockRequests {
     }
   }
 
-  async #inTime<T>(send: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = new AbortController();
-    const answered = new AbortController();
-    this.#timer.sleep(this.#timeoutMs, answered.signal).then(
-      () => limit.abort(new Error(`DynamoDB did not answer within ${this.#timeoutMs} ms`)),
-      () => undefined,
-    );
-    try {
-      return await orAborted(send(limit.signal), limit.signal);
-    } finally {
-      answered.abort();
-    }
+  #inTime<T>(send: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+    return inTime(this.#timer, this.#timeoutMs, send);
   }
 }
 

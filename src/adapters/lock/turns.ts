@@ -1,3 +1,5 @@
+import { orAborted } from '../in-time.ts';
+
 /** First come, first served: one piece of work at a time. */
 export class Turns {
   #tail: Promise<void> = Promise.resolve();
@@ -18,14 +20,4 @@ export class Turns {
       leave();
     }
   }
-}
-
-/** Waits for `promise`, or rejects with the signal's reason as soon as it aborts. */
-export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

@@ -6,6 +6,7 @@ import { Transactor, asWrite } from '../../../src/adapters/dynamodb/transaction.
 import type { UserId } from '../../../src/domain/subscription.ts';
 import { LockLostError, RecordChangedError, WriteUnknownError } from '../../../src/errors.ts';
 import type { Fence } from '../../../src/ports/lock.ts';
+import type { Timer } from '../../../src/ports/timer.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { Write } from '../../../src/ports/transaction.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
@@ -215,7 +216,12 @@ describe('when the lock is lost on the way', () => {
 
 it('waits longer before each repetition, by a random part', async () => {
   const waits: number[] = [];
-  const timer = { elapsedMs: () => 0, sleep: (ms: number) => Promise.resolve(void waits.push(ms)) };
+  const timer: Timer = {
+    elapsedMs: () => 0,
+    // With a signal it is the time limit of a request, which does not run out here.
+    sleep: (ms, signal) =>
+      signal === undefined ? Promise.resolve(void waits.push(ms)) : new Promise<void>(() => undefined),
+  };
   const transactor = new Transactor({
     client: store.client,
     locksTable: store.tables.locks,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { orAborted, Turns } from '../../../src/adapters/lock/turns.ts';
+import { orAborted } from '../../../src/adapters/in-time.ts';
+import { Turns } from '../../../src/adapters/lock/turns.ts';
 import { nextTurn } from './manual-timer.ts';
 
 const patient = new AbortController().signal;
