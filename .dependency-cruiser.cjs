@@ -113,6 +113,18 @@ module.exports = {
       { path: '^bench/' },
     ),
     only(
+      'no-production-code-imports-the-simulation',
+      'It runs production code; nothing that ships may run it.',
+      { path: '^(src|queues|workers|dashboard)/' },
+      { path: '^sim/' },
+    ),
+    only(
+      'the-simulated-store-stands-alone',
+      'A store that used our code would agree with our bugs. It knows the SDK whose commands it answers, and no more.',
+      { path: '^sim/dynamodb/' },
+      { path: '^(src|queues|workers|dashboard|bench|test|sim/(?!dynamodb/))' },
+    ),
+    only(
       'no-production-code-imports-tests',
       'Tests are not shipped.',
       { path: '^(src|queues|workers|dashboard)/' },

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
-const both = {
+const all = {
   // The files of a worker share its process: what they import, the AWS SDK above all, is loaded once.
   isolate: false,
   setupFiles: ['test/support/property-seed.ts'],
@@ -20,7 +20,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...both,
+          ...all,
           name: 'parts',
           include: ['test/**/*.test.ts'],
           exclude: ['test/unit/**'],
@@ -30,7 +30,19 @@ export default defineConfig({
       {
         extends: true,
         // Pure, or nearly so: they need no servers.
-        test: { ...both, name: 'unit', include: ['test/unit/**/*.test.ts'] },
+        test: { ...all, name: 'unit', include: ['test/unit/**/*.test.ts'] },
+      },
+      {
+        extends: true,
+        // The simulation's store must be what DynamoDB is to our adapters: it passes the same suite.
+        test: {
+          ...all,
+          name: 'simulated store',
+          include: ['test/contract/**/*.test.ts'],
+          // It compares the two stores with each other, so it needs DynamoDB Local and brings its own simulated one.
+          exclude: ['test/contract/dynamodb/raw-requests.test.ts'],
+          globalSetup: ['test/support/simulated-store-setup.ts'],
+        },
       },
     ],
   },

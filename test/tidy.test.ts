@@ -30,7 +30,7 @@ async function violations(baseDir: string): Promise<string[]> {
     // The compiler's configuration is this project's, wherever the files lie.
     tsConfig: { fileName: join(root, 'tsconfig.json') },
   };
-  const { output } = await cruise(['src', 'queues', 'workers', 'dashboard', 'bench'], options);
+  const { output } = await cruise(['src', 'queues', 'workers', 'dashboard', 'bench', 'sim'], options);
   return (output as ICruiseResult).summary.violations.map(
     ({ rule, from, to }) => `${rule.name}: ${from} → ${to}`,
   );
@@ -76,6 +76,9 @@ describe('imports', () => {
       ['the-sandbox-shares-no-code-with-the-rules', 'src/sandbox/a.ts', '../domain/x.ts', 'src/domain/x.ts'],
       ['the-audit-shares-no-code-with-what-it-checks', 'src/audit/a.ts', '../domain/x.ts', 'src/domain/x.ts'],
       ['nobody-imports-bench', 'src/cli/a.ts', '../../bench/x.ts', 'bench/x.ts'],
+      ['no-production-code-imports-the-simulation', 'workers/c.ts', '../sim/x.ts', 'sim/x.ts'],
+      ['the-simulated-store-stands-alone', 'sim/dynamodb/a.ts', '../../src/domain/x.ts', 'src/domain/x.ts'],
+      ['the-simulated-store-stands-alone', 'sim/dynamodb/b.ts', '../x.ts', 'sim/x.ts'],
       ['no-production-code-imports-tests', 'src/cli/b.ts', '../../test/x.ts', 'test/x.ts'],
     ];
     /** What stands next to what is forbidden. */
@@ -88,6 +91,8 @@ describe('imports', () => {
       ['queues/x.ts', '../src/domain/x.ts'],
       ['dashboard/x.ts', 'bullmq'],
       ['bench/x.ts', '../src/domain/x.ts'],
+      ['sim/x.ts', '../src/domain/x.ts'],
+      ['sim/dynamodb/c.ts', '@aws-sdk/client-kinesis'],
       ['test/x.ts', '../src/domain/x.ts'],
     ];
     const packages = ['pino', 'uuid', 'bullmq', '@aws-sdk/client-kinesis', '@smithy/signature-v4'];
@@ -145,6 +150,7 @@ describe('source', () => {
       'src/audit',
       'src/api',
       'bench',
+      'sim/dynamodb',
     ];
     for (const room of rooms) expect(read(`${room}/README.md`)).toMatch(/\bown/i);
   });

@@ -1,0 +1,113 @@
+import type { RawItem } from './attribute-value.ts';
+import { withOwnBytes } from './admit-value.ts';
+import type { Bindings, RequestBindings } from './bindings.ts';
+import { bind } from './bindings.ts';
+import { checkCondition } from './check-operands.ts';
+import { invalid } from './errors.ts';
+import { holds } from './evaluate.ts';
+import type { Condition, Path } from './expression.ts';
+import { IndexView } from './index-view.ts';
+import type { KeySchema } from './key-schema.ts';
+import { keyAttributesOf } from './key-schema.ts';
+import { parseCondition } from './parse-condition.ts';
+import { boundPaths, parseProjection, projected } from './projection.ts';
+import type { Table } from './table.ts';
+import type { Entry, View } from './view.ts';
+
+const MAX_PAGE_BYTES = 1024 * 1024;
+
+/** What a query and a scan ask in the same words. */
+export interface PageRequest extends RequestBindings {
+  readonly IndexName?: string | undefined;
+  readonly ConsistentRead?: boolean | undefined;
+  readonly KeyConditionExpression?: string | undefined;
+  readonly FilterExpression?: string | undefined;
+  readonly ProjectionExpression?: string | undefined;
+  readonly Select?: string | undefined;
+  readonly Limit?: number | undefined;
+  readonly ExclusiveStartKey?: RawItem | undefined;
+}
+
+/** Gathers items until the limit or a megabyte is reached; both count what the filter then drops. */
+export class Page {
+  readonly table: Table;
+  readonly view: View;
+  readonly bindings: Bindings;
+  private readonly filter: Condition | null;
+  private readonly paths: readonly Path[] | null;
+  private readonly isCountOnly: boolean;
+  private readonly limit: number;
+  private readonly items: RawItem[] = [];
+  private count = 0;
+  private scanned = 0;
+  private bytes = 0;
+  private last: Entry | null = null;
+
+  constructor(table: Table, request: PageRequest) {
+    this.table = table;
+    this.view = viewOf(table, request);
+    const key = request.KeyConditionExpression;
+    const keyCondition = key === undefined ? null : parseCondition(key);
+    const filter = request.FilterExpression === undefined ? null : parseCondition(request.FilterExpression);
+    const projection =
+      request.ProjectionExpression === undefined ? null : parseProjection(request.ProjectionExpression);
+    this.bindings = bind(request, keyCondition, filter, projection);
+    for (const condition of [keyCondition, filter])
+      if (condition !== null) checkCondition(condition.meaning, this.bindings);
+    this.filter = filter?.meaning ?? null;
+    this.paths = projection === null ? null : boundPaths(projection.meaning, this.bindings);
+    this.isCountOnly = request.Select === 'COUNT';
+    this.limit = request.Limit ?? Infinity;
+    if (this.limit < 1) throw invalid('1 validation error detected: Limit must be at least 1');
+  }
+
+  get isFull(): boolean {
+    return this.scanned >= this.limit || this.bytes >= MAX_PAGE_BYTES;
+  }
+
+  /** Whether there is room for more. */
+  readonly take = (entry: Entry): boolean => {
+    this.scanned += 1;
+    this.bytes += entry.bytes;
+    this.last = entry;
+    if (this.filter === null || holds(this.filter, entry.item, this.bindings)) this.keep(entry.item);
+    return !this.isFull;
+  };
+
+  answer(): object {
+    return {
+      $metadata: {},
+      Count: this.count,
+      ScannedCount: this.scanned,
+      ...(this.isCountOnly ? {} : { Items: this.items }),
+      ...(this.isFull && this.last !== null ? { LastEvaluatedKey: this.keyOf(this.last.item) } : {}),
+    };
+  }
+
+  private keep(item: RawItem): void {
+    this.count += 1;
+    if (this.isCountOnly) return;
+    this.items.push(withOwnBytes(this.paths === null ? item : projected(item, this.paths)));
+  }
+
+  private keyOf(item: RawItem): RawItem {
+    const ofTable = keyAttributesOf(this.table.schema, item);
+    return this.view === this.table.items
+      ? ofTable
+      : { ...keyAttributesOf(this.view.schema, item), ...ofTable };
+  }
+}
+
+function viewOf(table: Table, { IndexName, ConsistentRead, Select }: PageRequest): View {
+  if (IndexName === undefined) return table.items;
+  const index = table.index(IndexName);
+  if (ConsistentRead === true)
+    throw invalid('Consistent reads are not supported on global secondary indexes');
+  if (Select === 'ALL_ATTRIBUTES' && !index.holdsEverything)
+    throw invalid(`Select type ALL_ATTRIBUTES is not supported for global secondary index ${IndexName}`);
+  return index;
+}
+
+/** Which attributes a key of this view must have for a next page to begin there. */
+export const startKeySchemas = ({ table, view }: Page): readonly KeySchema[] =>
+  view instanceof IndexView ? [view.schema, table.schema] : [table.schema];

@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  CancellationReason,
+  TransactGetItemsCommandInput,
+  TransactWriteItem,
+  TransactWriteItemsCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import { withOwnBytes } from './admit-value.ts';
+import { refuseTwice } from './batch-requests.ts';
+import { cancelled, invalid, isInvalid, tokenOfAnotherRequest } from './errors.ts';
+import { projectionOf, readItem } from './item-requests.ts';
+import type { RowChange, Store } from './store.ts';
+import { checkOnly, deleteWrite, putWrite, updateWrite, type Write } from './write-item.ts';
+
+const MOST_ITEMS = 100;
+const TOKEN_LIFE_MS = 10 * 60_000;
+const NO_REASON: CancellationReason = { Code: 'None' };
+
+interface Remembered {
+  readonly items: readonly TransactWriteItem[];
+  readonly atMs: number;
+}
+
+/** Which transactions were made under which token: the same one again is answered, and not made again. */
+export class Tokens {
+  private readonly remembered = new Map<string, Remembered>();
+  private readonly nowMs: () => number;
+
+  constructor(nowMs: () => number) {
+    this.nowMs = nowMs;
+  }
+
+  wereMade(token: string, items: readonly TransactWriteItem[]): boolean {
+    this.forgetOld();
+    const known = this.remembered.get(token);
+    if (known === undefined) return false;
+    if (!isDeepStrictEqual(known.items, items)) throw tokenOfAnotherRequest();
+    return true;
+  }
+
+  remember(token: string, items: readonly TransactWriteItem[]): void {
+    this.remembered.set(token, { items, atMs: this.nowMs() });
+  }
+
+  private forgetOld(): void {
+    const oldestMs = this.nowMs() - TOKEN_LIFE_MS;
+    for (const [token, { atMs }] of this.remembered) {
+      if (atMs > oldestMs) return;
+      this.remembered.delete(token);
+    }
+  }
+}
+
+export function transactWriteItems(
+  store: Store,
+  tokens: Tokens,
+  { TransactItems: items = [], ClientRequestToken: token }: TransactWriteItemsCommandInput,
+): object {
+  checkCount(items.length);
+  const writes = items.map((item) => writeOf(store, item));
+  refuseTwice(
+    writes.map(({ table, key }) => `${table.name} ${table.idOf(key)}`),
+    'Transaction request cannot include multiple operations on one item',
+  );
+  if (token !== undefined && tokens.wereMade(token, items)) return { $metadata: {} };
+  store.apply(allOrNone(writes));
+  if (token !== undefined) tokens.remember(token, items);
+  return { $metadata: {} };
+}
+
+function checkCount(count: number): void {
+  if (count === 0 || count > MOST_ITEMS)
+    throw invalid(`Member must have length between 1 and ${MOST_ITEMS}: TransactItems`);
+}
+
+function writeOf(store: Store, { ConditionCheck, Put, Update, Delete }: TransactWriteItem): Write {
+  if (Put !== undefined) return putWrite(store, Put);
+  if (Update !== undefined) return updateWrite(store, Update);
+  if (ConditionCheck !== undefined) return checkOnly(store, ConditionCheck);
+  if (Delete !== undefined) return deleteWrite(store, Delete);
+  throw invalid('TransactItems can only contain one of Check, Put, Update or Delete');
+}
+
+/** Every item is looked at, also after one has refused: the answer has a reason for each. */
+function allOrNone(writes: readonly Write[]): RowChange[] {
+  const changes: RowChange[] = [];
+  const reasons: CancellationReason[] = [];
+  for (const write of writes) {
+    const outcome = tried(write);
+    if ('table' in outcome) changes.push(outcome);
+    reasons.push('table' in outcome ? NO_REASON : outcome);
+  }
+  if (changes.length < writes.length) throw cancelled(reasons);
+  return changes;
+}
+
+function tried(write: Write): RowChange | CancellationReason {
+  const { table, key } = write;
+  const before = table.get(key);
+  if (!write.allows(before)) {
+    const shown = write.showsRefusing && before !== null ? withOwnBytes(before.item) : null;
+    return {
+      Code: 'ConditionalCheckFailed',
+      Message: 'The conditional request failed',
+      ...(shown === null ? {} : { Item: shown }),
+    };
+  }
+  try {
+    return { table, before, after: write.after(before) };
+  } catch (error) {
+    if (isInvalid(error)) return { Code: 'ValidationError', Message: error.message };
+    throw error;
+  }
+}
+
+export function transactGetItems(
+  store: Store,
+  { TransactItems: items = [] }: TransactGetItemsCommandInput,
+): object {
+  checkCount(items.length);
+  const Responses = items.map(({ Get }) => {
+    const table = store.table(Get?.TableName);
+    const item = readItem(table, Get?.Key ?? {}, projectionOf(Get ?? {}));
+    return item === null ? {} : { Item: item };
+  });
+  return { $metadata: {}, Responses };
+}
