@@ -2,7 +2,10 @@ import { byInstant, parseInstant, plusMs } from './instant.ts';
 import { instant, optionalText, text } from './record.ts';
 import type { PlainItem } from './source.ts';
 
-/** Whoever looked just before a freeze may still write their intent; so long it may take. */
+/**
+ * Whoever looked just before a freeze may still write their intent; so long it may take. And the clocks of two processes
+ * differ: an intent just after a freeze was lifted may bear a time from just before.
+ */
 const GRACE_MS = 2_000;
 
 interface Entry {
@@ -34,7 +37,7 @@ export class FreezeLog {
       const current = known.at(-1);
       // A new freeze takes the place of the one before, as a lift ends it.
       if (current !== undefined && (current.to === null || current.to > at))
-        known[known.length - 1] = { ...current, to: at };
+        known[known.length - 1] = { ...current, to: plusMs(at, -GRACE_MS) };
       if (action === 'frozen') known.push({ from: plusMs(at, GRACE_MS), to: until });
       this.intervals.set(whom, known);
     }

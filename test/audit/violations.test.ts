@@ -391,6 +391,8 @@ const underFreeze: [name: string, time: string, settings: object, isFrozen: bool
   ['the freeze has run out', '09:30:00', {}, false],
   ['the account rail is frozen', '10:10:00', noCard, true, /\(ACH\)/],
   ['the other rail is frozen', '10:10:00', {}, false],
+  ['the freeze is about to be lifted', '10:29:57', noCard, true, /during a freeze \(ACH\)/],
+  ['the freeze was lifted, by a clock that is behind', '10:29:59', noCard, false],
   ['the freeze was lifted', '10:30:00', noCard, false],
   ['this user is frozen', '11:10:00', {}, true, /\(user\)/],
   ['another user is frozen', '11:10:00', {}, false],
@@ -417,7 +419,8 @@ beforeAll(async () => {
     members.push(record);
   }
   // Written afterwards: the application obeys a freeze.
-  await freezeThings(members[7]!.userId);
+  const alone = underFreeze.findIndex(([name]) => name === 'this user is frozen');
+  await freezeThings(members[alone]!.userId);
   for (const [i, [name, , , isFrozen, detail]] of underFreeze.entries()) {
     const owner = members[i]!;
     planted.set(name, { owner, expected: isFrozen ? [[6, owner, detail!]] : [] });

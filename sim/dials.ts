@@ -1,0 +1,108 @@
+import type { Random } from './random.ts';
+import type { BankDial } from './world/sim-bank.ts';
+import type { FateDial } from './world/network.ts';
+
+/** How often things go wrong in this run, each by a dial of its own. */
+export interface Dials {
+  readonly store: FateDial & {
+    /** A transaction meets another one on its items. Nothing was written. */
+    readonly conflict: number;
+  };
+  readonly bankLink: FateDial;
+  readonly services: FateDial;
+  readonly streams: FateDial;
+  readonly bank: BankDial;
+  /** Mean number of steps between two; Infinity: never. */
+  readonly every: Readonly<Record<StormKind, number>>;
+  /** Of events that members or the bank cause: published twice by a producer that retried. */
+  readonly publishedTwice: number;
+  readonly malformedEvents: number;
+}
+
+/** What hits whole processes and servers. */
+export const STORM_KINDS = [
+  'process-killed',
+  'process-asleep',
+  'redis-flushed',
+  'redis-down',
+  'job-lost',
+  'job-duplicated',
+  'index-behind',
+  'store-brownout',
+  'bank-brownout',
+  'resharded',
+  'ttl-early',
+  'clock-off',
+] as const;
+export type StormKind = (typeof STORM_KINDS)[number];
+
+const EVERY: Readonly<Record<StormKind, number>> = {
+  'process-killed': 1_500,
+  'process-asleep': 4_000,
+  'redis-flushed': 15_000,
+  'redis-down': 12_000,
+  'job-lost': 3_000,
+  'job-duplicated': 2_500,
+  'index-behind': 4_000,
+  'store-brownout': 12_000,
+  'bank-brownout': 12_000,
+  resharded: 20_000,
+  'ttl-early': 20_000,
+  'clock-off': 6_000,
+};
+
+/**
+ * The dials of one seed. Not everything in every run: a fault that is always there hides what only shows in its absence, and
+ * a run with a single kind of trouble goes deeper into it.
+ */
+export function dialsOf(random: Random): Dials {
+  /** Off in a third of the runs; otherwise from a tenth of the strength to all of it. */
+  const upTo = (most: number): number =>
+    random.chance(1 / 3) ? 0 : most * (0.1 + 0.9 * random.next() * random.next());
+  const fates = (strength: number): FateDial => ({
+    refused: upTo(0.02 * strength),
+    lost: upTo(0.006 * strength),
+    'answer-lost': upTo(0.01 * strength),
+    late: upTo(0.004 * strength),
+  });
+  return {
+    store: { ...fates(0.5), 'sent-twice': upTo(0.004), conflict: upTo(0.01) },
+    bankLink: {
+      refused: upTo(0.06),
+      lost: upTo(0.05),
+      'answer-lost': upTo(0.08),
+      late: upTo(0.04),
+    },
+    services: fates(1),
+    streams: fates(2),
+    bank: {
+      cardDeclines: upTo(0.35),
+      achReturns: upTo(0.4),
+      lateReturns: upTo(0.15),
+      chargeBacks: upTo(0.05),
+      silentEntries: upTo(0.4),
+      callbackTwice: upTo(0.5),
+      callbackEarly: upTo(0.3),
+      callbackLate: upTo(0.4),
+    },
+    every: Object.fromEntries(
+      STORM_KINDS.map((kind) => [
+        kind,
+        random.chance(1 / 3) ? Infinity : EVERY[kind] / (0.2 + 1.8 * random.next()),
+      ]),
+    ) as Record<StormKind, number>,
+    publishedTwice: upTo(0.15),
+    malformedEvents: upTo(0.02),
+  };
+}
+
+/** The weather is fine: what members and banks do goes on, and nothing breaks. */
+export const calm = (dials: Dials): Dials => ({
+  ...dials,
+  store: { conflict: 0 },
+  bankLink: {},
+  services: {},
+  streams: {},
+  every: Object.fromEntries(STORM_KINDS.map((kind) => [kind, Infinity])) as Record<StormKind, number>,
+  malformedEvents: 0,
+});

@@ -1,0 +1,167 @@
+import type { Change, Item } from './items.ts';
+import { ms, text } from './items.ts';
+import type { Report } from './verdict.ts';
+
+/** Whoever looked just before a freeze was acknowledged may still write an intent. */
+const FREEZE_GRACE_MS = 2_000;
+/** A decision is older than its intent by a lease at most. */
+const FACTS_GRACE_MS = 120_000;
+
+const COLLECTABLE: ReadonlySet<string> = new Set(['SCHEDULED', 'ERROR']);
+
+export interface Neighbours {
+  readonly status: string | null;
+  readonly statusSinceMs: number;
+  readonly isEmployee: boolean;
+  readonly hasAccount: boolean;
+}
+
+interface Tried {
+  readonly process: string;
+  readonly recordId: string;
+  readonly day: string;
+}
+
+/** How often a path may try. Refused balances count as well, and are counted where they are written. */
+const PER_DAY: Readonly<Record<string, { readonly most: number; readonly perUser: boolean }>> = {
+  INITIAL: { most: 1, perUser: true },
+  RETRY: { most: 1, perUser: false },
+};
+
+/** Rule 6: what must stand against an attempt, at the moment at which one is opened. */
+export class IntentChecks {
+  private readonly report: Report;
+  private readonly nowMs: () => number;
+  private readonly neighboursOf: (userId: string) => Neighbours;
+  /** Since when, by what is frozen. */
+  private readonly frozen = new Map<string, number>();
+  private readonly open = new Map<string, string>();
+  private readonly tried = new Map<string, Tried[]>();
+
+  constructor(
+    report: Report,
+    parts: { readonly nowMs: () => number; readonly neighboursOf: (userId: string) => Neighbours },
+  ) {
+    this.report = report;
+    this.nowMs = parts.nowMs;
+    this.neighboursOf = parts.neighboursOf;
+  }
+
+  freeze(whom: string): void {
+    if (!this.frozen.has(whom)) this.frozen.set(whom, this.nowMs());
+  }
+
+  lift(whom: string): void {
+    this.frozen.delete(whom);
+  }
+
+  /** All changes of one request: attempts, and the rows that they are on. */
+  look(attempts: readonly Change[], rows: readonly Change[], history: readonly Change[]): void {
+    for (const { before, after } of attempts) {
+      if (after === null || !text(after, 'sk').startsWith('ATTEMPT#')) continue;
+      const isResolved = after['resolution']?.M !== undefined;
+      const [recordId, attemptId] = [text(after, 'subscriptionId'), text(after, 'attemptId')];
+      if (isResolved && this.open.get(recordId) === attemptId) this.open.delete(recordId);
+      if (isResolved) this.noteDecline(after, attempts);
+      if (before === null && !isResolved) this.opened(after, rows);
+    }
+    // A decline that turns to the account closes one attempt and opens another: the order of the items does not matter.
+    for (const { after } of attempts)
+      if (after !== null && text(after, 'sk').startsWith('ATTEMPT#') && after['resolution']?.M === undefined)
+        this.hold(after);
+    // The period that is opened along with a refusal is born by the same cause, and was not tried.
+    const changed = new Set(
+      rows.filter(({ before }) => before !== null).map(({ after }) => text(after, 'subscription_id')),
+    );
+    for (const { after } of history)
+      if (text(after, 'data_cause') === 'balance-refused' && changed.has(text(after, 'subscription_id')))
+        this.count(after, text(after, 'process'));
+  }
+
+  /** Cards without money whose member has an account, and how often that was asked then. */
+  readonly secondRail = { declines: 0, turns: 0 };
+
+  private noteDecline(attempt: Item, attempts: readonly Change[]): void {
+    const code = text(attempt['resolution']?.M ?? null, 'errorCode');
+    const isByHand = text(attempt, 'process') === 'MANUAL_REPAYMENT';
+    const isNsf = text(attempt, 'rail') === 'PINLESS' && (code === '62' || code === '05');
+    if (!isNsf || isByHand || !this.neighboursOf(text(attempt, 'userId')).hasAccount) return;
+    this.secondRail.declines += 1;
+    if (attempts.some(({ after }) => text(after, 'insteadOf') === text(attempt, 'attemptId')))
+      this.secondRail.turns += 1;
+  }
+
+  get openAttempts(): ReadonlyMap<string, string> {
+    return this.open;
+  }
+
+  private hold(attempt: Item): void {
+    const [recordId, attemptId] = [text(attempt, 'subscriptionId'), text(attempt, 'attemptId')];
+    const other = this.open.get(recordId);
+    if (other !== undefined && other !== attemptId) this.wrong(attempt, `opened while ${other} is open`);
+    this.open.set(recordId, attemptId);
+  }
+
+  private opened(attempt: Item, rows: readonly Change[]): void {
+    const isRefund = attempt['refundOf']?.S !== undefined;
+    if (isRefund) return;
+    const userId = text(attempt, 'userId');
+    for (const whom of ['global', text(attempt, 'rail'), `user:${userId}`]) {
+      const sinceMs = this.frozen.get(whom);
+      if (sinceMs !== undefined && this.nowMs() - sinceMs > FREEZE_GRACE_MS)
+        this.wrong(attempt, `opened although ${whom} is frozen`);
+    }
+    const row = rows.find(
+      ({ before }) => text(before, 'subscription_id') === text(attempt, 'subscriptionId'),
+    )?.before;
+    if (row === undefined || row === null) return this.wrong(attempt, 'opened on no record');
+    if (!COLLECTABLE.has(text(row, 'billing_status')))
+      this.wrong(attempt, `opened on a record that was ${text(row, 'billing_status')}`);
+    if (text(row, 'updated_event') === 'PENDING_CANCELLATION')
+      this.wrong(attempt, 'opened on a record that is to be cancelled');
+    if (text(row, 'billing_amount') !== text(attempt, 'amount'))
+      this.wrong(attempt, 'opened for another amount than the record says');
+    this.userMayBeCharged(attempt, row);
+    const isTurn = attempt['insteadOf']?.S !== undefined;
+    if (!isTurn) this.count(attempt, text(attempt, 'process'));
+  }
+
+  private userMayBeCharged(attempt: Item, row: Item): void {
+    const { status, statusSinceMs, isEmployee } = this.neighboursOf(text(attempt, 'userId'));
+    const isOld = this.nowMs() - statusSinceMs > FACTS_GRACE_MS;
+    const isByHand = text(attempt, 'process') === 'MANUAL_REPAYMENT';
+    if (isOld && status !== 'ACTIVE')
+      this.wrong(attempt, `opened although the user is ${status ?? 'unknown'}`);
+    if (isEmployee) this.wrong(attempt, 'opened although the user is an employee');
+    if (
+      !isByHand &&
+      text(attempt, 'process') !== 'PAUSE' &&
+      ms(text(row, 'billing_date')) > this.nowMs() + FREEZE_GRACE_MS
+    )
+      this.wrong(attempt, 'opened before its date');
+  }
+
+  private count(item: Item | null, process: string): void {
+    const limit = PER_DAY[process];
+    if (item === null || limit === undefined) return;
+    const userId = text(item, 'userId') || text(item, 'user_id');
+    const recordId = text(item, 'subscriptionId') || text(item, 'subscription_id');
+    const day = new Date(this.nowMs()).toISOString().slice(0, 10);
+    const today = (this.tried.get(userId) ?? []).filter((one) => one.day === day);
+    const alike = today.filter(
+      (one) => one.process === process && (limit.perUser || one.recordId === recordId),
+    );
+    this.tried.set(userId, [...today, { process, recordId, day }]);
+    if (alike.length >= limit.most)
+      this.report({ rule: '6', userId, recordId, detail: `${process} is tried once more on the same day` });
+  }
+
+  private wrong(attempt: Item, detail: string): void {
+    this.report({
+      rule: '6',
+      userId: text(attempt, 'userId'),
+      recordId: text(attempt, 'subscriptionId'),
+      detail: `attempt ${text(attempt, 'attemptId').slice(0, 12)} was ${detail}`,
+    });
+  }
+}

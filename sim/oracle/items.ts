@@ -1,0 +1,32 @@
+/*
+ * The oracle's own reading of what is stored. It knows attributes by their names in the tables' documents, and no code that
+ * writes them.
+ */
+
+export type Item = Readonly<
+  Record<string, { readonly S?: string; readonly M?: Item; readonly NULL?: boolean }>
+>;
+
+export interface Change {
+  readonly table: string;
+  readonly before: Item | null;
+  readonly after: Item | null;
+}
+
+export const text = (item: Item | null, name: string): string => item?.[name]?.S ?? '';
+
+/** Who a change in the lock table, the billing table or an attempt concerns. */
+export const LOCK_PREFIX = 'subscription-billing:user_id:';
+
+export function cents(amount: string): number {
+  const [whole = '0', fraction = ''] = amount.split('.');
+  return Number(whole) * 100 + Number(fraction.padEnd(2, '0').slice(0, 2));
+}
+
+/** Nanoseconds since 1970 of an RFC 3339 text in UTC. */
+export function nanos(instant: string): bigint {
+  const [, seconds = '', fraction = ''] = /^(.*?)(?:\.(\d+))?Z$/.exec(instant) ?? [];
+  return BigInt(Date.parse(`${seconds}Z`)) * 1_000_000n + BigInt(fraction.padEnd(9, '0').slice(0, 9) || '0');
+}
+
+export const ms = (instant: string): number => Number(nanos(instant) / 1_000_000n);

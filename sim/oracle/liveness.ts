@@ -1,0 +1,99 @@
+import type { Item } from './items.ts';
+import { ms, text } from './items.ts';
+import type { Neighbours } from './intent-checks.ts';
+import type { MoneyOf } from './money-checks.ts';
+import type { Report } from './verdict.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface QuietWorld {
+  readonly rows: Iterable<Item>;
+  readonly pipeline: Iterable<Item>;
+  readonly moneyOf: (recordId: string) => MoneyOf;
+  readonly secondRail: { readonly declines: number; readonly turns: number };
+  readonly openAttempts: ReadonlyMap<string, string>;
+  readonly neighboursOf: (userId: string) => Neighbours;
+  /** When the last scheduled run of the quiet days began. */
+  readonly lastRunMs: number;
+  readonly nowMs: number;
+  readonly report: Report;
+}
+
+/**
+ * Rule 9, and what goes with it: when faults have stopped for some days, nothing is left over. Every due record was tried,
+ * every attempt has its answer, every event is applied, every run has ended.
+ */
+export function checkLiveness(world: QuietWorld): void {
+  for (const [recordId, attemptId] of world.openAttempts)
+    world.report({ rule: '2', userId: null, recordId, detail: `attempt ${attemptId} never ended` });
+  const skipped = new Set<string>();
+  for (const item of world.pipeline) {
+    leftOver(world, item);
+    if (isSkipped(item)) skipped.add(text(item, 'subscriptionId'));
+  }
+  for (const row of world.rows) {
+    if (!skipped.has(text(row, 'subscription_id'))) notTried(world, row);
+    booksAgree(world, row);
+  }
+  const { declines, turns } = world.secondRail;
+  if (declines >= ENOUGH_DECLINES && turns === 0)
+    world.report({
+      rule: '6',
+      userId: null,
+      recordId: null,
+      detail: `after ${declines} cards without money no account was asked`,
+    });
+}
+
+/** A freeze or an event that waits may stand against some of them, not against all. */
+const ENOUGH_DECLINES = 10;
+/** An event may be on its way for two days, and takes a day to be applied at the most. */
+const TOLD_MS = 4 * DAY_MS;
+/** After so long somebody must have asked what became of an entry. */
+const ENTRY_MS = 14 * DAY_MS;
+
+const PAID: ReadonlySet<string> = new Set(['COMPLETED', 'ACHSENT']);
+
+/** What the row says of the money is what the bank says. */
+function booksAgree({ report, moneyOf, nowMs }: QuietWorld, row: Item): void {
+  const [recordId, status] = [text(row, 'subscription_id'), text(row, 'billing_status')];
+  const { standing, lastMs } = moneyOf(recordId);
+  const wrong = (detail: string): void =>
+    report({ rule: '5', userId: text(row, 'user_id'), recordId, detail });
+  if (status === 'ACHSENT' && nowMs - ms(text(row, 'last_run_date')) > ENTRY_MS)
+    wrong(`is ACHSENT since ${text(row, 'last_run_date')}`);
+  if (nowMs - lastMs < TOLD_MS) return;
+  if (standing > 0 && !PAID.has(status)) wrong(`is ${status}, and the bank has the money`);
+  if (standing === 0 && lastMs > 0 && PAID.has(status))
+    wrong(`is ${status}, and the bank has given the money back`);
+}
+
+/** A run has looked at it and said why it was not to be charged: an account that may not be debited, a limit. */
+const isSkipped = (item: Item): boolean =>
+  text(item, 'sk').startsWith('VERDICT#scheduled-') && text(item, 'verdict') === 'skipped';
+
+function leftOver({ report, nowMs }: QuietWorld, item: Item): void {
+  const [pk, sk] = [text(item, 'pk'), text(item, 'sk')];
+  const userId = text(item, 'userId') || null;
+  const wrong = (detail: string): void => report({ rule: '9', userId, recordId: null, detail });
+  if (pk.startsWith('INBOX#')) wrong(`an event is still in the inbox: ${pk} ${text(item, 'type')}`);
+  if (pk === 'RUNS' && text(item, 'status') === 'running' && nowMs - ms(text(item, 'startedAt')) > DAY_MS)
+    wrong(`run ${text(item, 'runId')} never ended`);
+  if (pk.startsWith('USER#') && sk === 'MEMBERSHIP') wrong(`a member is still flagged: ${pk}`);
+  if (pk.startsWith('USER#') && sk === 'QUARANTINED') wrong(`a member is still in quarantine: ${pk}`);
+}
+
+/** One initial attempt a day: whoever owes several periods takes several days, and the oldest goes first. */
+function notTried({ report, neighboursOf, lastRunMs }: QuietWorld, row: Item): void {
+  if (text(row, 'billing_status') !== 'SCHEDULED') return;
+  const overdueMs = lastRunMs - ms(text(row, 'billing_date'));
+  if (overdueMs <= 3 * DAY_MS) return;
+  const { status } = neighboursOf(text(row, 'user_id'));
+  if (status !== 'ACTIVE') return;
+  report({
+    rule: '9',
+    userId: text(row, 'user_id'),
+    recordId: text(row, 'subscription_id'),
+    detail: `is due since ${text(row, 'billing_date')} and was not tried`,
+  });
+}

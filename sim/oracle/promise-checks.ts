@@ -1,0 +1,71 @@
+import type { Change } from './items.ts';
+import { text } from './items.ts';
+import type { Report } from './verdict.ts';
+
+/** What others rely on: accepted requests are carried out, published events are applied, in each user's order. */
+export class PromiseChecks {
+  private readonly report: Report;
+  /** Since when. */
+  private readonly promised = new Map<string, number>();
+  private readonly published = new Map<string, number>();
+  /** Requests that were answered, events that were dealt with: delivered again they are nothing new. */
+  private readonly closed = new Set<string>();
+  private readonly done = new Set<string>();
+  private readonly newestApplied = new Map<string, string>();
+
+  constructor(report: Report) {
+    this.report = report;
+  }
+
+  promise(requestId: string, atMs: number): void {
+    if (!this.closed.has(requestId)) this.promised.set(requestId, atMs);
+  }
+
+  publish(identity: string, atMs: number): void {
+    if (!this.done.has(identity)) this.published.set(identity, atMs);
+  }
+
+  /** How many events were dealt with. */
+  get eventsDone(): number {
+    return this.done.size;
+  }
+
+  look({ before, after }: Change): void {
+    const [pk, sk] = [text(after, 'pk'), text(after, 'sk')];
+    if (sk === 'REQUEST' && text(after, 'status') !== 'accepted') {
+      this.closed.add(text(after, 'requestId'));
+      this.promised.delete(text(after, 'requestId'));
+    }
+    if (pk.startsWith('EVENT#') && sk === 'DONE') {
+      if (text(before, 'as') === 'applied' && text(after, 'as') === 'applied')
+        this.report({ rule: 'once', userId: null, recordId: null, detail: `${pk} was applied twice` });
+      this.done.add(pk.slice('EVENT#'.length));
+      this.published.delete(pk.slice('EVENT#'.length));
+    }
+    if (pk.startsWith('APPLIED#') && before === null && after !== null) this.applied(pk, sk);
+  }
+
+  private applied(list: string, sequence: string): void {
+    const newest = this.newestApplied.get(list);
+    if (newest !== undefined && newest > sequence)
+      this.report({
+        rule: 'order',
+        userId: list.split('#').at(-1) ?? null,
+        recordId: null,
+        detail: `${list}: an event was applied after a later one`,
+      });
+    this.newestApplied.set(list, sequence);
+  }
+
+  /** Of everything that is older than this. */
+  atTheEnd(beforeMs: number): void {
+    for (const [requestId, atMs] of this.promised)
+      if (atMs < beforeMs) this.broken(`request ${requestId} was accepted and never answered`);
+    for (const [identity, atMs] of this.published)
+      if (atMs < beforeMs) this.broken(`event ${identity} was published and never applied`);
+  }
+
+  private broken(detail: string): void {
+    this.report({ rule: 'promise', userId: null, recordId: null, detail });
+  }
+}

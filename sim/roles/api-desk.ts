@@ -1,0 +1,139 @@
+import { dropQuarantined, listQuarantine } from '../../src/app/quarantine.ts';
+import { requestPayment } from '../../src/app/request-payment.ts';
+import { takeSignal } from '../../src/app/take-signal.ts';
+import { dayInChicago } from '../../src/domain/signals.ts';
+import { cents } from '../../src/domain/money.ts';
+import type { SubscriptionId, UserId } from '../../src/domain/subscription.ts';
+import type { FreezeTarget } from '../../src/ports/freezes.ts';
+import type { Stores } from '../../src/wiring/stores.ts';
+import type { SimProcess } from '../world/sim-process.ts';
+import { SimQueueSet } from '../world/sim-queues.ts';
+import type { World } from '../world/world.ts';
+import type { StartRole } from './role.ts';
+import { simStores } from './role.ts';
+import { SETTINGS } from './settings.ts';
+
+/** What was promised or acknowledged to whoever asked: the oracle holds the house to it. */
+export interface DeskHooks {
+  readonly onPromise: (requestId: string) => void;
+  readonly onFrozen: (target: FreezeTarget) => void;
+  /** Asked for: from here on it may or may not hold any more. */
+  readonly onLifting: (target: FreezeTarget) => void;
+}
+
+type Call = (tools: Tools) => Promise<void>;
+
+interface Tools {
+  readonly process: SimProcess;
+  readonly stores: Stores;
+  readonly queues: SimQueueSet;
+}
+
+/** Who got no answer asks again, as callers of an API do. */
+const ASK_AGAIN_MS = 45_000;
+const MOST_ASKED = 6;
+
+/** The API as members, services and operators use it. */
+export class ApiDesk {
+  private readonly world: World;
+  private readonly hooks: DeskHooks;
+  private tools: Tools | null = null;
+
+  constructor(world: World, hooks: DeskHooks) {
+    this.world = world;
+    this.hooks = hooks;
+  }
+
+  readonly start: StartRole = (world, process) => {
+    this.tools = {
+      process,
+      stores: simStores(world, process),
+      queues: new SimQueueSet(world.wire(process, 'fail')),
+    };
+  };
+
+  /** A member pays by hand. The key is the caller's: asked again it is the same request. */
+  pay(userId: string, subscriptionId: string, requestId: string): void {
+    this.ask(`pay ${userId} ${subscriptionId} ${requestId}`, async (tools) => {
+      const result = await requestPayment(this.requestTools(tools), {
+        requestId,
+        userId: userId as UserId,
+        subscriptionId: subscriptionId as SubscriptionId,
+        by: 'member',
+      });
+      if ('accepted' in result) this.hooks.onPromise(result.accepted.requestId);
+      else this.world.trace.write('member', `refused ${requestId} ${result.refused.reason}`);
+    });
+  }
+
+  signal(userId: string, signalId: string, kind: 'income' | 'balance'): void {
+    this.ask(`signal ${userId} ${kind} ${signalId}`, async (tools) => {
+      const base = { signalId, userId: userId as UserId };
+      const signal =
+        kind === 'balance'
+          ? { ...base, kind, isPrimary: true }
+          : { ...base, kind, amount: cents(200_00), date: dayInChicago(tools.process.clock.now()) };
+      const taken = await takeSignal(this.requestTools(tools), signal, 'signals');
+      if ('requests' in taken) for (const { requestId } of taken.requests) this.hooks.onPromise(requestId);
+    });
+  }
+
+  /** `then` is called when the operator has been told that it holds. */
+  freeze(target: FreezeTarget, then: () => void): void {
+    this.ask(`freeze ${JSON.stringify(target)}`, async ({ stores, process }) => {
+      const at = process.clock.now();
+      await stores.freezes.freeze({ target, reason: 'simulated', who: 'operator', at, until: null });
+      this.hooks.onFrozen(target);
+      then();
+    });
+  }
+
+  unfreeze(target: FreezeTarget): void {
+    this.ask(`unfreeze ${JSON.stringify(target)}`, async ({ stores, process }) => {
+      this.hooks.onLifting(target);
+      await stores.freezes.unfreeze(target, { who: 'operator', at: process.clock.now() });
+    });
+  }
+
+  /** An operator gives up whatever waits in quarantine. */
+  clearQuarantine(): void {
+    this.ask('clear quarantine', async ({ stores, process }) => {
+      for await (const { items } of listQuarantine(stores)) {
+        for (const { quarantineId } of items)
+          await dropQuarantined({ ...stores, clock: process.clock }, quarantineId, {
+            who: 'operator',
+            reason: 'simulated',
+          });
+      }
+    });
+  }
+
+  private ask(what: string, call: Call, asked = 1): void {
+    const { world, tools } = this;
+    world.trace.write('caller', what);
+    let isAnswered = false;
+    // Not bound to the process: the caller lives on when the API dies.
+    world.timeline.after(ASK_AGAIN_MS, () => {
+      if (!isAnswered && asked < MOST_ASKED) this.ask(what, call, asked + 1);
+    });
+    if (tools === null || !tools.process.isAlive) return;
+    tools.process.deliver(1, () => {
+      call(tools).then(
+        () => {
+          isAnswered = true;
+        },
+        (error: Error) => world.trace.write('caller', `${what} failed: ${error.name} ${error.message}`),
+      );
+    });
+  }
+
+  private requestTools({ stores, process, queues }: Tools) {
+    return {
+      ...stores,
+      clock: process.clock,
+      log: this.world.log(process),
+      owned: SETTINGS.ownership.OWNED_USERS,
+      enqueue: queues.addRequest.bind(queues),
+    };
+  }
+}

@@ -1,0 +1,165 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { FreezeTarget } from '../../src/ports/freezes.ts';
+import type { UserId } from '../../src/domain/subscription.ts';
+import type { Random } from '../random.ts';
+import type { ApiDesk } from '../roles/api-desk.ts';
+import type { SimMember } from '../world/sim-members.ts';
+import type { World } from '../world/world.ts';
+import { TABLES } from '../world/world.ts';
+
+/** What people do, and how often each member does so in ninety days. */
+const PER_NINETY_DAYS = {
+  cancel: 0.12,
+  retract: 0.05,
+  pause: 0.15,
+  unpause: 0.1,
+  'unpause-charge': 0.08,
+  'close-account': 0.04,
+  'ignored-event': 0.1,
+  'pay-by-hand': 0.5,
+  income: 0.3,
+  'new-account': 0.15,
+  'status-changes': 0.15,
+  'money-changes': 2,
+  'card-changes': 0.2,
+} as const;
+type Act = keyof typeof PER_NINETY_DAYS;
+
+const EVENT_OF: Readonly<Partial<Record<Act, string>>> = {
+  cancel: 'CANCEL',
+  retract: 'RETRACT',
+  pause: 'SUB_PAUSED',
+  unpause: 'UNPAUSE',
+  'unpause-charge': 'UNPAUSE_CHARGE',
+  'close-account': 'CLOSEACCOUNT',
+};
+
+const FREEZES_PER_NINETY_DAYS = 8;
+const HOUR_MS = 3_600_000;
+
+/** Members and operators, acting by chance. */
+export class Acts {
+  private readonly world: World;
+  private readonly desk: ApiDesk;
+  private readonly random: Random;
+  private readonly frozen: FreezeTarget[] = [];
+  private events = 0;
+  private requests = 0;
+
+  constructor(world: World, desk: ApiDesk) {
+    this.world = world;
+    this.desk = desk;
+    this.random = world.random('acts');
+  }
+
+  /** Plans what is done in the next `spanMs`, which stand for `days` of the members' lives. */
+  plan(days: number, spanMs: number): void {
+    for (const member of this.world.members.all()) {
+      for (const [act, often] of Object.entries(PER_NINETY_DAYS) as [Act, number][])
+        if (this.random.chance((often * days) / 90)) this.later(spanMs, () => this.do(act, member));
+    }
+    if (this.random.chance((FREEZES_PER_NINETY_DAYS * days) / 90))
+      this.later(spanMs, () => this.freezeSome());
+    if (this.random.chance(0.3 * days)) this.later(spanMs, () => this.desk.clearQuarantine());
+  }
+
+  /** An operator ends whatever is still frozen. */
+  liftAll(): void {
+    for (const target of [...this.frozen]) this.lift(target);
+  }
+
+  private later(spanMs: number, work: () => void): void {
+    this.world.timeline.after(this.random.next() * spanMs, work);
+  }
+
+  private do(act: Act, member: SimMember): void {
+    const { random } = this;
+    const { userId } = member;
+    switch (act) {
+      case 'cancel':
+      case 'retract':
+      case 'pause':
+      case 'unpause':
+      case 'unpause-charge':
+        return this.tell(member, EVENT_OF[act] ?? '');
+      case 'close-account':
+        // The user service ends the membership as well; which of the two is heard of first is anybody's guess.
+        if (random.chance(0.7)) this.setStatus(member, 'PAUSED');
+        return this.tell(member, 'CLOSEACCOUNT');
+      case 'ignored-event':
+        return this.tell(member, random.pick(['UPGRADE', 'PAYNOW', 'REACTIVATE']));
+      case 'pay-by-hand': {
+        const record = this.recordOf(userId);
+        if (record !== null) this.desk.pay(userId, record, `manual.${(this.requests += 1)}`);
+        return;
+      }
+      case 'income':
+        return this.desk.signal(userId, `income-${(this.requests += 1)}`, 'income');
+      case 'new-account':
+        member.hasAccount = true;
+        return this.desk.signal(userId, `balance-${(this.requests += 1)}`, 'balance');
+      case 'status-changes':
+        return this.setStatus(
+          member,
+          member.status === 'ACTIVE' ? random.pick(['INVESTIGATE', 'PAUSED', 'PROCESSING']) : 'ACTIVE',
+        );
+      case 'money-changes':
+        member.balanceCents = random.chance(0.3) ? random.between(0, 700) : random.between(1_000, 90_000);
+        return;
+      case 'card-changes':
+        member.hasCard = !member.hasCard;
+        return;
+    }
+  }
+
+  private tell({ userId }: SimMember, type: string): void {
+    const id = `event-${(this.events += 1)}`;
+    const isMalformed = this.random.chance(this.world.dials.malformedEvents);
+    const data = {
+      user_id: userId,
+      term: 'MONTHLY',
+      pause_duration_months: isMalformed ? 'three' : this.random.between(0, 3),
+    };
+    this.world.publish('users', userId, { id, type, source: 'UserService', data });
+  }
+
+  private setStatus(member: SimMember, status: string): void {
+    Object.assign(member, { status, statusSinceMs: this.world.timeline.nowMs });
+    this.world.trace.write('world', `status ${member.userId} ${status}`);
+  }
+
+  private recordOf(userId: string): string | null {
+    const { Items = [] } = this.world.dynamo.execute('Query', {
+      TableName: TABLES.billing,
+      KeyConditionExpression: 'user_id = :u',
+      ExpressionAttributeValues: { ':u': { S: userId } },
+    }) as { Items?: Record<string, { S?: string }>[] };
+    const payable = Items.filter(
+      ({ billing_status: status }) => status?.S === 'SCHEDULED' || status?.S === 'ERROR',
+    );
+    const [any] = payable.length > 0 ? [this.random.pick(payable)] : Items;
+    return any?.['subscription_id']?.S ?? null;
+  }
+
+  private freezeSome(): void {
+    const { random, world } = this;
+    const target: FreezeTarget = random.pick([
+      { scope: 'global' },
+      { scope: 'ACH' },
+      { scope: 'PINLESS' },
+      { scope: 'user', userId: random.pick(world.members.all()).userId as UserId },
+    ] as const);
+    if (this.frozen.some((other) => isDeepStrictEqual(other, target))) return;
+    this.desk.freeze(target, () => {
+      this.frozen.push(target);
+      world.timeline.after((1 + 60 * random.next()) * HOUR_MS, () => this.lift(target));
+    });
+  }
+
+  private lift(target: FreezeTarget): void {
+    const at = this.frozen.indexOf(target);
+    if (at === -1) return;
+    this.frozen.splice(at, 1);
+    this.desk.unfreeze(target);
+  }
+}

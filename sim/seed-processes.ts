@@ -1,0 +1,74 @@
+import type { ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { SeedResult, SimulationOptions } from './simulate.ts';
+
+const CHILD = fileURLToPath(new URL('./seed-child.js', import.meta.url));
+
+export interface SeedProcessOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly execArgv?: readonly string[];
+}
+
+type Answer = { readonly result: SeedResult } | { readonly crashed: string };
+
+/** A process that simulates one seed at a time. */
+export class SeedProcess {
+  private readonly child: ChildProcess;
+
+  constructor({ env = {}, execArgv = [] }: SeedProcessOptions = {}) {
+    this.child = fork(CHILD, {
+      env: { ...process.env, ...env },
+      execArgv: [...execArgv],
+      serialization: 'advanced',
+    });
+  }
+
+  async simulate(options: SimulationOptions): Promise<SeedResult> {
+    const { child } = this;
+    const answered = once(child, 'message') as Promise<[Answer]>;
+    const ended = once(child, 'exit').then(([code]) => {
+      throw new Error(`the process of seed ${options.seed} ended with ${String(code)}`);
+    });
+    child.send(options);
+    const [answer] = await Promise.race([answered, ended]);
+    ended.catch(() => undefined);
+    if ('crashed' in answer) throw new Error(`seed ${options.seed} crashed: ${answer.crashed}`);
+    return answer.result;
+  }
+
+  stop(): void {
+    this.child.disconnect();
+  }
+}
+
+/**
+ * Simulates every seed, as many at once as there are cores. What is made of the results happens in the order of the seeds, so
+ * that the same seeds give the same, on any machine. `onResult` answers false when it has seen enough.
+ */
+export async function simulateAll(
+  wanted: readonly SimulationOptions[],
+  onResult: (result: SeedResult) => boolean,
+  options: SeedProcessOptions = {},
+): Promise<void> {
+  const results = new Map<number, SeedResult>();
+  let [next, told, isEnough] = [0, 0, false];
+  const work = async (): Promise<void> => {
+    const process = new SeedProcess(options);
+    try {
+      for (let at = next++; at < wanted.length && !isEnough; at = next++) {
+        results.set(at, await process.simulate(wanted[at] as SimulationOptions));
+        for (let result = results.get(told); result !== undefined && !isEnough; result = results.get(told)) {
+          results.delete(told);
+          told += 1;
+          isEnough = !onResult(result);
+        }
+      }
+    } finally {
+      process.stop();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), wanted.length) }, work));
+}

@@ -1,0 +1,57 @@
+import type { Terminal } from '../src/cli/terminal.ts';
+import { colour } from '../src/cli/terminal.ts';
+import type { SimArguments } from './arguments.ts';
+import type { SimFigures } from './run-seeds.ts';
+import type { SeedResult } from './simulate.ts';
+
+/** Enough to see what led to it; the whole trace is a file's worth. */
+const LINES_SHOWN = 60;
+const MOST_VIOLATIONS = 10;
+
+const number = new Intl.NumberFormat('en-US');
+
+export function showSummary(out: Terminal, figures: SimFigures): void {
+  const { seeds, days, users, steps, faults, faultsByKind, debits, digest, violations } = figures;
+  out.line();
+  out.table(
+    ['what went wrong on purpose', 'how often'],
+    Object.entries(faultsByKind)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([kind, count]) => [kind, number.format(count)]),
+  );
+  out.line(
+    `${number.format(seeds)} worlds of ${users} members and ${days} days: ${number.format(steps)} steps, ` +
+      `${number.format(faults)} faults, ${number.format(debits)} debits, ${figures.duration_s} s.`,
+  );
+  out.line(`Digest of all traces: ${digest}`);
+  out.line(
+    violations === 0
+      ? colour('green', 'Every rule held after each step, and nothing was left over at the end.')
+      : colour('red', 'A rule was broken.'),
+  );
+}
+
+/** What is wrong, what happened to whoever it concerns, and how to see it again. */
+export function showFailure(
+  out: Terminal,
+  { seed, violations, trace }: SeedResult,
+  options: SimArguments,
+): void {
+  out.line();
+  out.line(colour('red', `Seed ${seed}:`));
+  for (const { rule, userId, recordId, detail } of violations.slice(0, MOST_VIOLATIONS))
+    out.line(`  rule ${rule}: ${[userId, recordId].filter((id) => id !== null).join(' ')} ${detail}`);
+  const concerned = violations
+    .flatMap(({ userId, recordId }) => [userId, recordId])
+    .filter((id) => id !== null);
+  const lines =
+    concerned.length === 0 ? trace : trace.filter((line) => concerned.some((id) => line.includes(id)));
+  out.line();
+  out.line(`The last that happened to them, of ${number.format(trace.length)} lines:`);
+  for (const line of lines.slice(-LINES_SHOWN)) out.line(`  ${line}`);
+  out.line();
+  out.line('The same again, with everything that happened:');
+  out.line(
+    `  npm run sim -- --first ${seed} --seeds 1 --days ${options.days} --users ${options.users} --trace trace.txt`,
+  );
+}

@@ -1,0 +1,270 @@
+import { isDeepStrictEqual } from 'node:util';
+import { DynamoAuditTables } from '../src/adapters/dynamodb/audit-source.ts';
+import { calm } from './dials.ts';
+import type { Change, Item } from './oracle/items.ts';
+import { BankTallies, auditUsers } from './oracle/audit-users.ts';
+import { checkLiveness } from './oracle/liveness.ts';
+import { Oracle } from './oracle/oracle.ts';
+import type { Violation } from './oracle/verdict.ts';
+import { randomOf } from './random.ts';
+import { CrystalBall } from './roles/crystal-ball.ts';
+import { ApiDesk } from './roles/api-desk.ts';
+import { startBridges } from './roles/bridges.ts';
+import { SupervisedRole } from './roles/role.ts';
+import { startScheduler } from './roles/scheduler.ts';
+import { SETTINGS } from './roles/settings.ts';
+import { startWorkers } from './roles/workers.ts';
+import { Acts } from './scenario/acts.ts';
+import { populate } from './scenario/population.ts';
+import { Storm } from './scenario/storm.ts';
+import type { BillingRun } from './scenario/windows.ts';
+import { windowsOf } from './scenario/windows.ts';
+import { TABLES, World } from './world/world.ts';
+
+export interface SimulationOptions {
+  readonly seed: number;
+  readonly days: number;
+  readonly users: number;
+  /** Also where nothing is wrong. */
+  readonly keepTrace?: boolean;
+}
+
+export interface SeedResult {
+  readonly seed: number;
+  readonly steps: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly debits: number;
+  readonly violations: readonly Violation[];
+  readonly digest: string;
+  /** Kept where something is wrong. */
+  readonly trace: readonly string[];
+}
+
+/** Long enough for the janitor, for what an ACH entry takes, and for a few runs. */
+const QUIET_DAYS = 8;
+/** Of these, until operators have lifted what was frozen and everybody has caught up. */
+const SETTLING_DAYS = 3;
+const WINDOW_MS = 30_000;
+/** Where a window does not become quiet: a fault may put work off for an hour, and the next window goes on with it. */
+const LONGEST_WINDOW_MS = 20 * 60_000;
+const DAY_MS = 86_400_000;
+const STEPS_BETWEEN_LOOKS = 25;
+
+/** One seed: a world, its weather, and everybody's life in it, until something is wrong or it is over. */
+export async function simulate(options: SimulationOptions): Promise<SeedResult> {
+  const realNow = Date.now;
+  const simulation = new Simulation(options);
+  // BullMQ wants delays as wall clock time, so whoever asks for that gets the simulated one.
+  Date.now = () => Math.floor(simulation.world.timeline.nowMs);
+  try {
+    return await simulation.run();
+  } finally {
+    Date.now = realNow;
+  }
+}
+
+/** What a day is like. */
+interface Weather {
+  /** Null: nobody does anything by themselves. */
+  readonly acts: Acts | null;
+  readonly afterStep: () => void;
+  /** Nothing changes but by what the house does: then it can be foretold. */
+  readonly isSettled?: boolean;
+}
+
+class Simulation {
+  readonly world: World;
+  private readonly options: SimulationOptions;
+  private readonly oracle: Oracle;
+  private readonly tallies = new BankTallies();
+  private readonly tables: DynamoAuditTables;
+  private readonly startMs: number;
+  private readonly crystalBall: CrystalBall;
+  private lastScheduledMs = 0;
+
+  constructor(options: SimulationOptions) {
+    this.options = options;
+    this.startMs = firstDay(options.seed);
+    this.world = new World(options.seed, this.startMs, {
+      onStoreOperation: ({ changes, process }) =>
+        this.oracle.stored(changes as readonly Change[], process.name),
+      onLedger: (entry) => {
+        this.oracle.moved(entry);
+        this.tallies.add(entry);
+      },
+      onKeyReused: (key, { userId, reference }) => this.oracle.keyReused(key, userId, reference),
+      onPublished: (stream, id, type) =>
+        this.oracle.promises.publish(
+          stream === 'users' ? `users#${id}` : `payments#${id}#${type}`,
+          this.world.timeline.nowMs,
+        ),
+    });
+    this.oracle = new Oracle({
+      nowMs: () => this.world.timeline.nowMs,
+      neighboursOf: (userId) => this.world.members.of(userId),
+      attemptOf: (recordId, attemptId) => this.attempt(recordId, attemptId),
+      tables: TABLES,
+    });
+    this.crystalBall = new CrystalBall(this.world);
+    this.tables = new DynamoAuditTables({ client: this.world.directClient(), tables: TABLES, pageSize: 500 });
+  }
+
+  async run(): Promise<SeedResult> {
+    const { world, oracle } = this;
+    await world.makeTables();
+    await populate(world, this.options.users);
+    const desk = new ApiDesk(world, {
+      onPromise: (requestId) => oracle.promises.promise(requestId, world.timeline.nowMs),
+      onFrozen: (target) => oracle.intents.freeze(nameOf(target)),
+      onLifting: (target) => oracle.intents.lift(nameOf(target)),
+    });
+    const roles = [
+      new SupervisedRole(world, 'workers-a', startWorkers),
+      new SupervisedRole(world, 'workers-b', startWorkers),
+      new SupervisedRole(world, 'scheduler-a', startScheduler),
+      new SupervisedRole(world, 'bridges-a', startBridges),
+      new SupervisedRole(world, 'bridges-b', startBridges),
+      new SupervisedRole(world, 'api', desk.start),
+    ];
+    const acts = new Acts(world, desk);
+    const storm = new Storm(world, roles);
+
+    for (let day = 0; day < this.options.days && this.isRight(); day += 1)
+      await this.live(day, { acts, afterStep: () => storm.afterStep() });
+    this.world.dials = calm(world.dials);
+    world.trace.write('world', 'quiet');
+    for (let day = 0; day < QUIET_DAYS && this.isRight(); day += 1) {
+      acts.liftAll();
+      desk.clearQuarantine();
+      await this.live(this.options.days + day, {
+        acts: null,
+        afterStep: () => undefined,
+        isSettled: day >= SETTLING_DAYS,
+      });
+    }
+    if (this.isRight()) await this.judge();
+    return this.result();
+  }
+
+  /** One day: a window for each time at which something starts, and nothing in between. */
+  private async live(day: number, { acts, afterStep, isSettled = false }: Weather): Promise<void> {
+    const dayMs = this.startMs + day * DAY_MS;
+    const windows = windowsOf(dayMs);
+    for (const { atMs, run } of windows) {
+      if (!this.isRight()) return;
+      const { timeline, dynamo } = this.world;
+      const foretold = isSettled ? await this.foretell(run, atMs) : null;
+      timeline.leap(atMs);
+      if (run === 'scheduled') this.lastScheduledMs = atMs;
+      dynamo.expire(Math.floor(timeline.nowMs / 1_000));
+      acts?.plan(1 / windows.length, WINDOW_MS);
+      await this.untilQuiet(afterStep);
+      await this.look(10 * DAY_MS);
+      await foretold?.();
+    }
+  }
+
+  private async untilQuiet(afterStep: () => void): Promise<void> {
+    const { timeline, broker } = this.world;
+    const fromMs = timeline.nowMs;
+    for (;;) {
+      await timeline.step();
+      afterStep();
+      if (this.oracle.violations.length > 0) return;
+      if (timeline.steps % STEPS_BETWEEN_LOOKS !== 0) continue;
+      const spentMs = timeline.nowMs - fromMs;
+      if (spentMs > LONGEST_WINDOW_MS) return;
+      if (spentMs > WINDOW_MS && broker.isIdleUntil(timeline.nowMs + WINDOW_MS)) return;
+    }
+  }
+
+  /**
+   * Rule 10: what is foretold just before a run is what the run decides, if nothing changed in between. Gives how to compare
+   * the two when the run is over.
+   */
+  private async foretell(process: BillingRun | null, atMs: number): Promise<(() => Promise<void>) | null> {
+    if (process === null) return null;
+    const { oracle } = this;
+    const forecast = await this.crystalBall.foretell(process, atMs);
+    const eventsBefore = oracle.promises.eventsDone;
+    return async () => {
+      const decided = await this.crystalBall.decided(process, atMs);
+      const hasChanged = oracle.promises.eventsDone !== eventsBefore;
+      if (hasChanged || decided === null || isDeepStrictEqual(forecast, decided)) return;
+      oracle.report({
+        rule: '10',
+        userId: null,
+        recordId: null,
+        detail: `${process}: foretold ${JSON.stringify(forecast)}, decided ${JSON.stringify(decided)}`,
+      });
+    };
+  }
+
+  /** The audit's rules on everybody of whom something was stored since the last look. */
+  private async look(abandonAfterMs: number): Promise<void> {
+    const { world, oracle } = this;
+    const userIds = [...oracle.touched].sort();
+    oracle.touched.clear();
+    await auditUsers(this.tables, userIds, {
+      money: this.tallies.all,
+      nowMs: world.timeline.nowMs,
+      abandonAfterMs,
+      report: oracle.report,
+    });
+  }
+
+  private async judge(): Promise<void> {
+    const { world, oracle } = this;
+    for (const { userId } of world.members.all()) oracle.touched.add(userId);
+    await this.look(SETTINGS.janitor.ATTEMPT_ABANDON_AFTER + DAY_MS);
+    oracle.promises.atTheEnd(world.timeline.nowMs - 2 * DAY_MS);
+    checkLiveness({
+      rows: world.dynamo.items(TABLES.billing) as Iterable<Item>,
+      pipeline: world.dynamo.items(TABLES.pipeline) as Iterable<Item>,
+      openAttempts: oracle.intents.openAttempts,
+      moneyOf: (recordId) => oracle.money.of(recordId),
+      secondRail: oracle.intents.secondRail,
+      neighboursOf: (userId) => world.members.of(userId),
+      lastRunMs: this.lastScheduledMs,
+      nowMs: world.timeline.nowMs,
+      report: oracle.report,
+    });
+  }
+
+  private isRight(): boolean {
+    return this.oracle.violations.length === 0;
+  }
+
+  private attempt(recordId: string, attemptId: string): Item | null {
+    const { Item: item } = this.world.dynamo.execute('GetItem', {
+      TableName: TABLES.pipeline,
+      Key: { pk: { S: `SUB#${recordId}` }, sk: { S: `ATTEMPT#${attemptId}` } },
+      ConsistentRead: true,
+    }) as { Item?: Item };
+    return item ?? null;
+  }
+
+  private result(): SeedResult {
+    const { world, oracle, options } = this;
+    for (const { rule, userId, recordId, detail } of oracle.violations)
+      world.trace.write('oracle', `VIOLATION of rule ${rule}: ${userId} ${recordId} ${detail}`);
+    return {
+      seed: options.seed,
+      steps: world.timeline.steps,
+      faults: Object.fromEntries([...world.faults].sort(([a], [b]) => (a < b ? -1 : 1))),
+      debits: oracle.money.debits,
+      violations: oracle.violations,
+      digest: world.trace.digest(),
+      trace: oracle.violations.length > 0 || options.keepTrace === true ? world.trace.lines : [],
+    };
+  }
+}
+
+/** Each seed begins on a day of its own, over three years: leap days, month ends, holidays. */
+function firstDay(seed: number): number {
+  const random = randomOf(seed, 'first day');
+  return Date.UTC(2026, 0, 1 + random.between(0, 3 * 365));
+}
+
+const nameOf = (target: { readonly scope: string; readonly userId?: string }): string =>
+  target.scope === 'user' ? `user:${target.userId}` : target.scope;

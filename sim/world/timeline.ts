@@ -1,0 +1,118 @@
+/** Something that is going to happen. */
+export interface Planned {
+  cancel(): void;
+}
+
+interface Entry extends Planned {
+  readonly dueMs: number;
+  /** Of two that are due at the same moment the one that was planned first comes first. */
+  readonly order: number;
+  /** Null once it was cancelled. */
+  work: (() => void) | null;
+}
+
+/**
+ * Simulated time. It stands still while anybody works, and jumps to the next thing that is planned when nobody does. One step
+ * is one planned thing and everything that follows from it at once: promises that it settles, and what their owners do until
+ * they wait again.
+ */
+export class Timeline {
+  private readonly heap: Entry[] = [];
+  private order = 0;
+  private time: number;
+  private taken = 0;
+
+  constructor(startMs: number) {
+    this.time = startMs;
+  }
+
+  get nowMs(): number {
+    return this.time;
+  }
+
+  /** How many steps were taken. */
+  get steps(): number {
+    return this.taken;
+  }
+
+  after(delayMs: number, work: () => void): Planned {
+    const entry: Entry = {
+      dueMs: this.time + Math.max(0, delayMs),
+      order: (this.order += 1),
+      work,
+      cancel() {
+        entry.work = null;
+      },
+    };
+    this.push(entry);
+    return entry;
+  }
+
+  /** When the next thing is due. Null: nothing is planned. */
+  nextMs(): number | null {
+    this.dropCancelled();
+    return this.heap[0]?.dueMs ?? null;
+  }
+
+  /** False: nothing is planned any more. */
+  async step(): Promise<boolean> {
+    this.dropCancelled();
+    const entry = this.pop();
+    if (entry === undefined) return false;
+    this.time = Math.max(this.time, entry.dueMs);
+    this.taken += 1;
+    entry.work?.();
+    await settled();
+    return true;
+  }
+
+  /** As if everything had been asleep meanwhile: what was due in between comes late, in its order. */
+  leap(toMs: number): void {
+    this.time = Math.max(this.time, toMs);
+  }
+
+  private dropCancelled(): void {
+    while (this.heap.length > 0 && this.heap[0]?.work === null) this.pop();
+  }
+
+  private push(entry: Entry): void {
+    const { heap } = this;
+    let at = heap.push(entry) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      const above = heap[parent] as Entry;
+      if (!isBefore(entry, above)) break;
+      heap[at] = above;
+      at = parent;
+    }
+    heap[at] = entry;
+  }
+
+  private pop(): Entry | undefined {
+    const { heap } = this;
+    const first = heap[0];
+    const last = heap.pop();
+    if (first === undefined || last === undefined || heap.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      const right = child + 1;
+      if (right < heap.length && isBefore(heap[right] as Entry, heap[child] as Entry)) child = right;
+      if (!isBefore(heap[child] as Entry, last)) break;
+      heap[at] = heap[child] as Entry;
+      at = child;
+    }
+    heap[at] = last;
+    return first;
+  }
+}
+
+const isBefore = (one: Entry, other: Entry): boolean =>
+  one.dueMs < other.dueMs || (one.dueMs === other.dueMs && one.order < other.order);
+
+/**
+ * Every promise that can go on without waiting for the timeline has gone on. Nothing in the simulated world does real input
+ * or output, so one turn of the event loop runs them all.
+ */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
