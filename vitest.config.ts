@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { plantedFault } from './test/support/planted-fault.ts';
 
 const all = {
   // The files of a worker share its process: what they import, the AWS SDK above all, is loaded once.
@@ -10,6 +11,7 @@ const all = {
 };
 
 export default defineConfig({
+  plugins: [plantedFault(process.env['MUTANT'])],
   test: {
     pool: 'forks',
     // Most tests wait for servers and leases most of the time; by default two cores would run one file at a time.

@@ -7,6 +7,9 @@ const FREEZE_GRACE_MS = 2_000;
 /** A decision is older than its intent by a lease at most. */
 const FACTS_GRACE_MS = 120_000;
 
+/** So old can what a holder of the lock has read be when it writes. */
+const LEASE_MS = 35_000;
+
 const COLLECTABLE: ReadonlySet<string> = new Set(['SCHEDULED', 'ERROR']);
 
 export interface Neighbours {
@@ -33,6 +36,8 @@ export class IntentChecks {
   private readonly report: Report;
   private readonly nowMs: () => number;
   private readonly neighboursOf: (userId: string) => Neighbours;
+  /** Members of whom an event waits, since when. */
+  private readonly flagged = new Map<string, number>();
   /** Since when, by what is frozen. */
   private readonly frozen = new Map<string, number>();
   private readonly open = new Map<string, string>();
@@ -57,6 +62,7 @@ export class IntentChecks {
 
   /** All changes of one request: attempts, and the rows that they are on. */
   look(attempts: readonly Change[], rows: readonly Change[], history: readonly Change[]): void {
+    for (const change of attempts) this.noteFlag(change);
     for (const { before, after } of attempts) {
       if (after === null || !text(after, 'sk').startsWith('ATTEMPT#')) continue;
       const isResolved = after['resolution']?.M !== undefined;
@@ -95,6 +101,14 @@ export class IntentChecks {
     return this.open;
   }
 
+  private noteFlag({ before, after }: Change): void {
+    const item = after ?? before;
+    if (text(item, 'sk') !== 'MEMBERSHIP') return;
+    const userId = text(item, 'pk').slice('USER#'.length);
+    if (after === null) this.flagged.delete(userId);
+    else if (before === null) this.flagged.set(userId, this.nowMs());
+  }
+
   private hold(attempt: Item): void {
     const [recordId, attemptId] = [text(attempt, 'subscriptionId'), text(attempt, 'attemptId')];
     const other = this.open.get(recordId);
@@ -121,6 +135,9 @@ export class IntentChecks {
       this.wrong(attempt, 'opened on a record that is to be cancelled');
     if (text(row, 'billing_amount') !== text(attempt, 'amount'))
       this.wrong(attempt, 'opened for another amount than the record says');
+    const waitsSinceMs = this.flagged.get(userId);
+    if (waitsSinceMs !== undefined && this.nowMs() - waitsSinceMs > LEASE_MS)
+      this.wrong(attempt, 'opened while an event of the membership waits');
     this.userMayBeCharged(attempt, row);
     const isTurn = attempt['insteadOf']?.S !== undefined;
     if (!isTurn) this.count(attempt, text(attempt, 'process'));

@@ -86,14 +86,15 @@ function leftOver({ report, nowMs }: QuietWorld, item: Item): void {
 /** One initial attempt a day: whoever owes several periods takes several days, and the oldest goes first. */
 function notTried({ report, neighboursOf, lastRunMs }: QuietWorld, row: Item): void {
   if (text(row, 'billing_status') !== 'SCHEDULED') return;
-  const overdueMs = lastRunMs - ms(text(row, 'billing_date'));
-  if (overdueMs <= 3 * DAY_MS) return;
+  const wantsItNow = text(row, 'updated_event') === 'pause-pending-resume';
+  const dueMs = ms(text(row, wantsItNow ? 'last_run_date' : 'billing_date'));
+  if (lastRunMs - dueMs <= 4 * DAY_MS) return;
   const { status } = neighboursOf(text(row, 'user_id'));
   if (status !== 'ACTIVE') return;
   report({
     rule: '9',
     userId: text(row, 'user_id'),
     recordId: text(row, 'subscription_id'),
-    detail: `is due since ${text(row, 'billing_date')} and was not tried`,
+    detail: `is due since ${new Date(dueMs).toISOString()} and was not tried`,
   });
 }
