@@ -29,12 +29,13 @@ export function checkCondition(condition: Condition, bindings: Bindings): void {
       const { comparator, left, right } = condition;
       if (comparator !== '=' && comparator !== '<>')
         for (const operand of [left, right]) refuse(comparator, operand, isOrdered);
-      if (samePath(left, right, bindings)) throw notDistinct(comparator);
+      checkDistinct(comparator, left, [right], bindings);
       return;
     }
     case 'between':
       for (const operand of [condition.operand, condition.lower, condition.upper])
         refuse('BETWEEN', operand, isOrdered);
+      checkDistinct('BETWEEN', condition.operand, [condition.lower, condition.upper], bindings);
       checkBounds(condition.lower, condition.upper, bindings);
       return;
     case 'begins_with':
@@ -44,6 +45,8 @@ export function checkCondition(condition: Condition, bindings: Bindings): void {
       checkType(condition.operand, bindings);
       return;
     case 'in':
+      checkDistinct('IN', condition.operand, condition.choices, bindings);
+      return;
     case 'contains':
     case 'attribute_exists':
     case 'attribute_not_exists':
@@ -54,10 +57,17 @@ export function checkCondition(condition: Condition, bindings: Bindings): void {
 const misfit = (operator: string, type: ValueType): Error =>
   invalid(`Incorrect operand type for operator or function; operator: ${operator}, operand type: ${type}`);
 
-const notDistinct = (operator: string): Error =>
-  invalid(
-    `The first operand must be distinct from the remaining operands for this operator or function; operator: ${operator}`,
-  );
+function checkDistinct(
+  operator: string,
+  first: Operand,
+  others: readonly Operand[],
+  bindings: Bindings,
+): void {
+  if (others.some((other) => samePath(first, other, bindings)))
+    throw invalid(
+      `The first operand must be distinct from the remaining operands for this operator or function; operator: ${operator}`,
+    );
+}
 
 function samePath(left: Operand, right: Operand, bindings: Bindings): boolean {
   if (left.kind !== 'path' || right.kind !== 'path') return false;

@@ -40,13 +40,15 @@ export function projectionOf(
 }
 
 export function putItem(store: Store, input: PutItemCommandInput): object {
+  const isAsked = asksForBefore(input.ReturnValues);
   const { before } = written(store, putWrite(store, input));
-  return answer(beforeIfAsked(input.ReturnValues, before));
+  return answer(isAsked ? (before?.item ?? null) : null);
 }
 
 export function deleteItem(store: Store, input: DeleteItemCommandInput): object {
+  const isAsked = asksForBefore(input.ReturnValues);
   const { before } = written(store, deleteWrite(store, input));
-  return answer(beforeIfAsked(input.ReturnValues, before));
+  return answer(isAsked ? (before?.item ?? null) : null);
 }
 
 export function updateItem(store: Store, input: UpdateItemCommandInput): object {
@@ -72,10 +74,10 @@ const partOf = ({ item }: Row, { paths }: Write): RawItem | null => {
   return Object.keys(part).length === 0 ? null : part;
 };
 
-function beforeIfAsked(returnValues: string | undefined, before: Row | null): RawItem | null {
-  if (returnValues === undefined || returnValues === 'NONE') return null;
-  if (returnValues !== 'ALL_OLD') throw invalid('ReturnValues can only be ALL_OLD or NONE');
-  return before?.item ?? null;
+function asksForBefore(returnValues: string | undefined): boolean {
+  if (returnValues === undefined || returnValues === 'NONE') return false;
+  if (returnValues === 'ALL_OLD') return true;
+  throw invalid('Return values set to invalid value');
 }
 
 const answer = (attributes: RawItem | null): object =>

@@ -1,7 +1,7 @@
 import type { RawItem } from './attribute-value.ts';
 import { withOwnBytes } from './admit-value.ts';
 import type { Bindings, RequestBindings } from './bindings.ts';
-import { bind } from './bindings.ts';
+import { bind, boundName } from './bindings.ts';
 import { checkCondition } from './check-operands.ts';
 import { invalid } from './errors.ts';
 import { holds } from './evaluate.ts';
@@ -56,6 +56,10 @@ export class Page {
       if (condition !== null) checkCondition(condition.meaning, this.bindings);
     this.filter = filter?.meaning ?? null;
     this.paths = projection === null ? null : boundPaths(projection.meaning, this.bindings);
+    if (this.view instanceof IndexView) {
+      const named = [...(filter?.attributes ?? []), ...(projection?.attributes ?? [])];
+      checkHeld(this.view, named, this.bindings);
+    }
     this.isCountOnly = request.Select === 'COUNT';
     this.limit = request.Limit ?? Infinity;
     if (this.limit < 1) throw invalid('1 validation error detected: Limit must be at least 1');
@@ -111,3 +115,9 @@ function viewOf(table: Table, { IndexName, ConsistentRead, Select }: PageRequest
 /** Which attributes a key of this view must have for a next page to begin there. */
 export const startKeySchemas = ({ table, view }: Page): readonly KeySchema[] =>
   view instanceof IndexView ? [view.schema, table.schema] : [table.schema];
+
+/** An index can neither filter by nor give what it does not hold. */
+function checkHeld(index: IndexView, steps: readonly string[], bindings: Bindings): void {
+  if (steps.some((step) => !index.holds(boundName(bindings, step))))
+    throw invalid('One or more parameter values were invalid: The index does not project an attribute');
+}

@@ -9,7 +9,9 @@ import { withOwnBytes } from './admit-value.ts';
 import { refuseTwice } from './batch-requests.ts';
 import { cancelled, invalid, isInvalid, tokenOfAnotherRequest } from './errors.ts';
 import { projectionOf, readItem } from './item-requests.ts';
+import { keyAlone, type Key } from './key-schema.ts';
 import type { RowChange, Store } from './store.ts';
+import type { Table } from './table.ts';
 import { checkOnly, deleteWrite, putWrite, updateWrite, type Write } from './write-item.ts';
 
 const MOST_ITEMS = 100;
@@ -58,10 +60,7 @@ export function transactWriteItems(
 ): object {
   checkCount(items.length);
   const writes = items.map((item) => writeOf(store, item));
-  refuseTwice(
-    writes.map(({ table, key }) => `${table.name} ${table.idOf(key)}`),
-    'Transaction request cannot include multiple operations on one item',
-  );
+  refuseTwice(writes.map(idOf), TWICE);
   if (token !== undefined && tokens.wereMade(token, items)) return { $metadata: {} };
   store.apply(allOrNone(writes));
   if (token !== undefined) tokens.remember(token, items);
@@ -118,10 +117,20 @@ export function transactGetItems(
   { TransactItems: items = [] }: TransactGetItemsCommandInput,
 ): object {
   checkCount(items.length);
-  const Responses = items.map(({ Get }) => {
+  const reads = items.map(({ Get }) => {
     const table = store.table(Get?.TableName);
-    const item = readItem(table, Get?.Key ?? {}, projectionOf(Get ?? {}));
+    const Key = Get?.Key ?? {};
+    return { table, Key, key: keyAlone(table.schema, Key), project: projectionOf(Get ?? {}) };
+  });
+  refuseTwice(reads.map(idOf), TWICE);
+  const Responses = reads.map(({ table, Key, project }) => {
+    const item = readItem(table, Key, project);
     return item === null ? {} : { Item: item };
   });
   return { $metadata: {}, Responses };
 }
+
+const TWICE = 'Transaction request cannot include multiple operations on one item';
+
+const idOf = ({ table, key }: { readonly table: Table; readonly key: Key }): string =>
+  `${table.name} ${table.idOf(key)}`;
