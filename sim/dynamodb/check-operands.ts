@@ -11,7 +11,11 @@ import type { Action, Condition, NewValue, Operand, SetOperand } from './express
 
 export function checkCondition(condition: Condition, bindings: Bindings): void {
   const typeGiven = (operand: Operand): ValueType | null =>
-    operand.kind === 'value' ? typeOf(boundValue(bindings, operand.value)) : null;
+    operand.kind === 'value'
+      ? typeOf(boundValue(bindings, operand.value))
+      : operand.kind === 'size'
+        ? 'N'
+        : null;
   const refuse = (operator: string, operand: Operand, isFit: (type: ValueType) => boolean): void => {
     const type = typeGiven(operand);
     if (type !== null && !isFit(type)) throw misfit(operator, type);
@@ -40,6 +44,7 @@ export function checkCondition(condition: Condition, bindings: Bindings): void {
       return;
     case 'begins_with':
       refuse('begins_with', condition.operand, (type) => type === 'S' || type === 'B');
+      checkDistinct(condition.kind, { kind: 'path', path: condition.path }, [condition.operand], bindings);
       return;
     case 'attribute_type':
       checkType(condition.operand, bindings);
@@ -48,6 +53,8 @@ export function checkCondition(condition: Condition, bindings: Bindings): void {
       checkDistinct('IN', condition.operand, condition.choices, bindings);
       return;
     case 'contains':
+      checkDistinct(condition.kind, { kind: 'path', path: condition.path }, [condition.operand], bindings);
+      return;
     case 'attribute_exists':
     case 'attribute_not_exists':
       return;
@@ -121,6 +128,8 @@ function checkNewValue(value: NewValue, bindings: Bindings): void {
 }
 
 function requireType(operator: string, operand: SetOperand, wanted: ValueType, bindings: Bindings): void {
+  if (operand.kind === 'list_append')
+    throw invalid('The function is not allowed to be used this way in an expression; function: list_append');
   if (operand.kind !== 'value') {
     checkNewValue(operand, bindings);
     return;

@@ -14,7 +14,7 @@ import { boundPaths, parseProjection, projected } from './projection.ts';
 import type { Store } from './store.ts';
 import type { Table } from './table.ts';
 import type { Row } from './view.ts';
-import { deleteWrite, putWrite, updateWrite, type Write } from './write-item.ts';
+import { deleteWrite, keyOfWrite, putWrite, updateWrite, type Write } from './write-item.ts';
 
 export function getItem(store: Store, input: GetItemCommandInput): object {
   const item = readItem(store.table(input.TableName), input.Key ?? {}, projectionOf(input));
@@ -84,7 +84,7 @@ const answer = (attributes: RawItem | null): object =>
   attributes === null ? { $metadata: {} } : { $metadata: {}, Attributes: withOwnBytes(attributes) };
 
 function written(store: Store, write: Write): { before: Row | null; after: Row | null } {
-  const before = write.table.get(write.key);
+  const before = write.table.get(keyOfWrite(write));
   if (!write.allows(before))
     throw refused(write.showsRefusing && before !== null ? withOwnBytes(before.item) : null);
   const after = write.after(before);

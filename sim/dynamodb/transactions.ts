@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  CancellationReason,
-  TransactGetItemsCommandInput,
-  TransactWriteItem,
-  TransactWriteItemsCommandInput,
+import {
+  DynamoDBServiceException,
+  type CancellationReason,
+  type TransactGetItemsCommandInput,
+  type TransactWriteItem,
+  type TransactWriteItemsCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { withOwnBytes } from './admit-value.ts';
 import { refuseTwice } from './batch-requests.ts';
@@ -60,7 +61,7 @@ export function transactWriteItems(
 ): object {
   checkCount(items.length);
   const writes = items.map((item) => writeOf(store, item));
-  refuseTwice(writes.map(idOf), TWICE);
+  refuseTwice(writes.filter(hasKey).map(idOf), TWICE);
   if (token !== undefined && tokens.wereMade(token, items)) return { $metadata: {} };
   store.apply(allOrNone(writes));
   if (token !== undefined) tokens.remember(token, items);
@@ -94,8 +95,9 @@ function allOrNone(writes: readonly Write[]): RowChange[] {
 }
 
 function tried(write: Write): RowChange | CancellationReason {
-  const { table, key } = write;
-  const before = table.get(key);
+  const { table } = write;
+  if (!hasKey(write)) return impossible(write.key as Error);
+  const before = table.get(write.key);
   if (!write.allows(before)) {
     const shown = write.showsRefusing && before !== null ? withOwnBytes(before.item) : null;
     return {
@@ -107,10 +109,18 @@ function tried(write: Write): RowChange | CancellationReason {
   try {
     return { table, before, after: write.after(before) };
   } catch (error) {
-    if (isInvalid(error)) return { Code: 'ValidationError', Message: error.message };
+    if (isInvalid(error)) return impossible(error);
     throw error;
   }
 }
+
+const impossible = ({ message }: Error): CancellationReason => ({
+  Code: 'ValidationError',
+  Message: message,
+});
+
+const hasKey = (write: Write): write is Write & { readonly key: Key } =>
+  !(write.key instanceof DynamoDBServiceException);
 
 export function transactGetItems(
   store: Store,
