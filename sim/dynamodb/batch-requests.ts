@@ -4,7 +4,7 @@ import { invalid } from './errors.ts';
 import { projectionOf, readItem } from './item-requests.ts';
 import { keyAlone } from './key-schema.ts';
 import type { Store } from './store.ts';
-import { deleteWrite, putWrite, type Write } from './write-item.ts';
+import { deleteWrite, keyOfWrite, putWrite, type Write } from './write-item.ts';
 
 const MOST_KEYS = 100;
 const MOST_WRITES = 25;
@@ -39,12 +39,12 @@ export function batchWriteItem(store: Store, { RequestItems = {} }: BatchWriteIt
   if (writes.length > MOST_WRITES) throw invalid('Too many items requested for the BatchWriteItem call');
   if (writes.length === 0) throw invalid('The batch write request list cannot be empty');
   refuseTwice(
-    writes.map(({ table, key }) => `${table.name} ${table.idOf(key)}`),
+    writes.map((write) => `${write.table.name} ${write.table.idOf(keyOfWrite(write))}`),
     'Provided list of item keys contains duplicates',
   );
-  for (const { table, key, after } of writes) {
-    const before = table.get(key);
-    store.apply([{ table, before, after: after(before) }]);
+  for (const write of writes) {
+    const before = write.table.get(keyOfWrite(write));
+    store.apply([{ table: write.table, before, after: write.after(before) }]);
   }
   return { $metadata: {}, UnprocessedItems: {} };
 }

@@ -11,7 +11,11 @@ import type { Action, Condition, NewValue, Operand, SetOperand } from './express
 
 export function checkCondition(condition: Condition, bindings: Bindings): void {
   const typeGiven = (operand: Operand): ValueType | null =>
-    operand.kind === 'value' ? typeOf(boundValue(bindings, operand.value)) : null;
+    operand.kind === 'value'
+      ? typeOf(boundValue(bindings, operand.value))
+      : operand.kind === 'size'
+        ? 'N'
+        : null;
   const refuse = (operator: string, operand: Operand, isFit: (type: ValueType) => boolean): void => {
     const type = typeGiven(operand);
     if (type !== null && !isFit(type)) throw misfit(operator, type);
@@ -29,22 +33,28 @@ export function checkCondition(condition: Condition, bindings: Bindings): void {
       const { comparator, left, right } = condition;
       if (comparator !== '=' && comparator !== '<>')
         for (const operand of [left, right]) refuse(comparator, operand, isOrdered);
-      if (samePath(left, right, bindings)) throw notDistinct(comparator);
+      checkDistinct(comparator, left, [right], bindings);
       return;
     }
     case 'between':
       for (const operand of [condition.operand, condition.lower, condition.upper])
         refuse('BETWEEN', operand, isOrdered);
+      checkDistinct('BETWEEN', condition.operand, [condition.lower, condition.upper], bindings);
       checkBounds(condition.lower, condition.upper, bindings);
       return;
     case 'begins_with':
       refuse('begins_with', condition.operand, (type) => type === 'S' || type === 'B');
+      checkDistinct(condition.kind, { kind: 'path', path: condition.path }, [condition.operand], bindings);
       return;
     case 'attribute_type':
       checkType(condition.operand, bindings);
       return;
     case 'in':
+      checkDistinct('IN', condition.operand, condition.choices, bindings);
+      return;
     case 'contains':
+      checkDistinct(condition.kind, { kind: 'path', path: condition.path }, [condition.operand], bindings);
+      return;
     case 'attribute_exists':
     case 'attribute_not_exists':
       return;
@@ -54,10 +64,17 @@ export function checkCondition(condition: Condition, bindings: Bindings): void {
 const misfit = (operator: string, type: ValueType): Error =>
   invalid(`Incorrect operand type for operator or function; operator: ${operator}, operand type: ${type}`);
 
-const notDistinct = (operator: string): Error =>
-  invalid(
-    `The first operand must be distinct from the remaining operands for this operator or function; operator: ${operator}`,
-  );
+function checkDistinct(
+  operator: string,
+  first: Operand,
+  others: readonly Operand[],
+  bindings: Bindings,
+): void {
+  if (others.some((other) => samePath(first, other, bindings)))
+    throw invalid(
+      `The first operand must be distinct from the remaining operands for this operator or function; operator: ${operator}`,
+    );
+}
 
 function samePath(left: Operand, right: Operand, bindings: Bindings): boolean {
   if (left.kind !== 'path' || right.kind !== 'path') return false;
@@ -111,6 +128,8 @@ function checkNewValue(value: NewValue, bindings: Bindings): void {
 }
 
 function requireType(operator: string, operand: SetOperand, wanted: ValueType, bindings: Bindings): void {
+  if (operand.kind === 'list_append')
+    throw invalid('The function is not allowed to be used this way in an expression; function: list_append');
   if (operand.kind !== 'value') {
     checkNewValue(operand, bindings);
     return;

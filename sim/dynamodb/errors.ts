@@ -5,9 +5,9 @@ import {
   ResourceInUseException,
   ResourceNotFoundException,
   TransactionCanceledException,
+  type AttributeValue,
   type CancellationReason,
 } from '@aws-sdk/client-dynamodb';
-import type { RawItem } from './attribute-value.ts';
 
 /** An error without a status would look like a lost connection, after which nobody knows what was done. */
 const $metadata = { httpStatusCode: 400 };
@@ -24,7 +24,7 @@ export const noSuchResource = (message: string): Error =>
 
 export const resourceInUse = (message: string): Error => new ResourceInUseException({ message, $metadata });
 
-export const refused = (item: RawItem | null): Error =>
+export const refused = (item: Readonly<Record<string, AttributeValue>> | null): Error =>
   new ConditionalCheckFailedException({
     message: 'The conditional request failed',
     $metadata,

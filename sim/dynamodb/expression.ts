@@ -47,6 +47,8 @@ export type Action =
 /** What an expression says, and the `#names` and `:values` that it needs from its request. */
 export interface Parsed<T> {
   readonly meaning: T;
+  /** The attributes that it speaks of, each by its name or its `#name`. */
+  readonly attributes: ReadonlySet<string>;
   readonly names: ReadonlySet<string>;
   readonly values: ReadonlySet<string>;
 }

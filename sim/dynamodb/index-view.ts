@@ -26,6 +26,10 @@ export class IndexView extends View {
     return this.held === 'everything';
   }
 
+  holds(name: string): boolean {
+    return this.held === 'everything' || this.held.includes(name);
+  }
+
   follow(before: Row | null, after: Row | null): void {
     const from = before === null ? null : this.keyOf(before.item);
     const to = after === null ? null : this.keyOf(after.item);

@@ -14,7 +14,7 @@ import { boundPaths, parseProjection, projected } from './projection.ts';
 import type { Store } from './store.ts';
 import type { Table } from './table.ts';
 import type { Row } from './view.ts';
-import { deleteWrite, putWrite, updateWrite, type Write } from './write-item.ts';
+import { deleteWrite, keyOfWrite, putWrite, updateWrite, type Write } from './write-item.ts';
 
 export function getItem(store: Store, input: GetItemCommandInput): object {
   const item = readItem(store.table(input.TableName), input.Key ?? {}, projectionOf(input));
@@ -40,13 +40,15 @@ export function projectionOf(
 }
 
 export function putItem(store: Store, input: PutItemCommandInput): object {
+  const isAsked = asksForBefore(input.ReturnValues);
   const { before } = written(store, putWrite(store, input));
-  return answer(beforeIfAsked(input.ReturnValues, before));
+  return answer(isAsked ? (before?.item ?? null) : null);
 }
 
 export function deleteItem(store: Store, input: DeleteItemCommandInput): object {
+  const isAsked = asksForBefore(input.ReturnValues);
   const { before } = written(store, deleteWrite(store, input));
-  return answer(beforeIfAsked(input.ReturnValues, before));
+  return answer(isAsked ? (before?.item ?? null) : null);
 }
 
 export function updateItem(store: Store, input: UpdateItemCommandInput): object {
@@ -72,17 +74,17 @@ const partOf = ({ item }: Row, { paths }: Write): RawItem | null => {
   return Object.keys(part).length === 0 ? null : part;
 };
 
-function beforeIfAsked(returnValues: string | undefined, before: Row | null): RawItem | null {
-  if (returnValues === undefined || returnValues === 'NONE') return null;
-  if (returnValues !== 'ALL_OLD') throw invalid('ReturnValues can only be ALL_OLD or NONE');
-  return before?.item ?? null;
+function asksForBefore(returnValues: string | undefined): boolean {
+  if (returnValues === undefined || returnValues === 'NONE') return false;
+  if (returnValues === 'ALL_OLD') return true;
+  throw invalid('Return values set to invalid value');
 }
 
 const answer = (attributes: RawItem | null): object =>
   attributes === null ? { $metadata: {} } : { $metadata: {}, Attributes: withOwnBytes(attributes) };
 
 function written(store: Store, write: Write): { before: Row | null; after: Row | null } {
-  const before = write.table.get(write.key);
+  const before = write.table.get(keyOfWrite(write));
   if (!write.allows(before))
     throw refused(write.showsRefusing && before !== null ? withOwnBytes(before.item) : null);
   const after = write.after(before);

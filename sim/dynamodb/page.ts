@@ -1,7 +1,7 @@
 import type { RawItem } from './attribute-value.ts';
 import { withOwnBytes } from './admit-value.ts';
 import type { Bindings, RequestBindings } from './bindings.ts';
-import { bind } from './bindings.ts';
+import { bind, boundName } from './bindings.ts';
 import { checkCondition } from './check-operands.ts';
 import { invalid } from './errors.ts';
 import { holds } from './evaluate.ts';
@@ -33,6 +33,7 @@ export class Page {
   readonly table: Table;
   readonly view: View;
   readonly bindings: Bindings;
+  isFull = false;
   private readonly filter: Condition | null;
   private readonly paths: readonly Path[] | null;
   private readonly isCountOnly: boolean;
@@ -56,21 +57,25 @@ export class Page {
       if (condition !== null) checkCondition(condition.meaning, this.bindings);
     this.filter = filter?.meaning ?? null;
     this.paths = projection === null ? null : boundPaths(projection.meaning, this.bindings);
+    if (this.view instanceof IndexView) {
+      const named = [...(filter?.attributes ?? []), ...(projection?.attributes ?? [])];
+      checkHeld(this.view, named, this.bindings);
+    }
+    if (keyCondition !== null) refuseKeys(this.view.schema, filter?.attributes ?? [], this.bindings);
     this.isCountOnly = request.Select === 'COUNT';
     this.limit = request.Limit ?? Infinity;
     if (this.limit < 1) throw invalid('1 validation error detected: Limit must be at least 1');
   }
 
-  get isFull(): boolean {
-    return this.scanned >= this.limit || this.bytes >= MAX_PAGE_BYTES;
-  }
-
-  /** Whether there is room for more. */
+  /** Whether to go on. A limit ends the page with its last item, a megabyte only when there is another one. */
   readonly take = (entry: Entry): boolean => {
+    this.isFull = this.bytes >= MAX_PAGE_BYTES;
+    if (this.isFull) return false;
     this.scanned += 1;
     this.bytes += entry.bytes;
     this.last = entry;
     if (this.filter === null || holds(this.filter, entry.item, this.bindings)) this.keep(entry.item);
+    this.isFull = this.scanned >= this.limit;
     return !this.isFull;
   };
 
@@ -111,3 +116,16 @@ function viewOf(table: Table, { IndexName, ConsistentRead, Select }: PageRequest
 /** Which attributes a key of this view must have for a next page to begin there. */
 export const startKeySchemas = ({ table, view }: Page): readonly KeySchema[] =>
   view instanceof IndexView ? [view.schema, table.schema] : [table.schema];
+
+/** An index can neither filter by nor give what it does not hold. */
+function checkHeld(index: IndexView, steps: readonly string[], bindings: Bindings): void {
+  if (steps.some((step) => !index.holds(boundName(bindings, step))))
+    throw invalid('One or more parameter values were invalid: The index does not project an attribute');
+}
+
+/** What is known of the key belongs into the key condition, where it saves reading. */
+function refuseKeys({ attributes }: KeySchema, steps: Iterable<string>, bindings: Bindings): void {
+  for (const step of steps)
+    if (attributes.some(({ name }) => name === boundName(bindings, step)))
+      throw invalid(`Filter Expression can only contain non-primary key attributes: ${step}`);
+}

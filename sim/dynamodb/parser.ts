@@ -4,6 +4,7 @@ import { tokens, type Token, type TokenKind } from './tokenizer.ts';
 
 /** What all kinds of expressions have in common: a place in the text, paths, and a note of what the request must bring. */
 export class Parser {
+  readonly attributes = new Set<string>();
   readonly names = new Set<string>();
   readonly values = new Set<string>();
   private readonly tokens: readonly Token[];
@@ -50,7 +51,9 @@ export class Parser {
   }
 
   path(): Path {
-    const path: (string | number)[] = [this.step()];
+    const attribute = this.step();
+    this.attributes.add(attribute);
+    const path: (string | number)[] = [attribute];
     for (;;) {
       if (this.takeSymbol('.')) path.push(this.step());
       else if (this.takeSymbol('[')) {
@@ -96,7 +99,8 @@ export function parserOf<T>(parse: (parser: Parser) => T): (text: string) => Par
     const parser = new Parser(text);
     const meaning = parse(parser);
     if (parser.next.kind !== 'end') throw parser.syntaxError();
-    const parsed = { meaning, names: parser.names, values: parser.values };
+    const { attributes, names, values } = parser;
+    const parsed = { meaning, attributes, names, values };
     if (remembered.size >= MOST_REMEMBERED) remembered.clear();
     remembered.set(text, parsed);
     return parsed;

@@ -2,7 +2,7 @@ import type { RawItem, Value } from './attribute-value.ts';
 import { attributeOf } from './attribute-value.ts';
 import type { Bindings } from './bindings.ts';
 import { boundPath } from './bindings.ts';
-import { invalid } from './errors.ts';
+import { checkPaths } from './document-paths.ts';
 import type { Path } from './expression.ts';
 import { parserOf } from './parser.ts';
 
@@ -10,12 +10,7 @@ export const parseProjection = parserOf((parser): readonly Path[] => parser.list
 
 export function boundPaths(paths: readonly Path[], bindings: Bindings): readonly Path[] {
   const bound = paths.map((path) => boundPath(bindings, path));
-  bound.forEach((path, i) => {
-    const overlaps = (other: Path): boolean =>
-      path.every((step, n) => n >= other.length || step === other[n]);
-    if (bound.slice(i + 1).some(overlaps))
-      throw invalid('Invalid ProjectionExpression: Two document paths overlap with each other');
-  });
+  checkPaths(bound);
   return bound;
 }
 

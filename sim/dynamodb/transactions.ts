@@ -1,15 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  CancellationReason,
-  TransactGetItemsCommandInput,
-  TransactWriteItem,
-  TransactWriteItemsCommandInput,
+import {
+  DynamoDBServiceException,
+  type CancellationReason,
+  type TransactGetItemsCommandInput,
+  type TransactWriteItem,
+  type TransactWriteItemsCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { withOwnBytes } from './admit-value.ts';
 import { refuseTwice } from './batch-requests.ts';
 import { cancelled, invalid, isInvalid, tokenOfAnotherRequest } from './errors.ts';
 import { projectionOf, readItem } from './item-requests.ts';
+import { keyAlone, type Key } from './key-schema.ts';
 import type { RowChange, Store } from './store.ts';
+import type { Table } from './table.ts';
 import { checkOnly, deleteWrite, putWrite, updateWrite, type Write } from './write-item.ts';
 
 const MOST_ITEMS = 100;
@@ -58,10 +61,7 @@ export function transactWriteItems(
 ): object {
   checkCount(items.length);
   const writes = items.map((item) => writeOf(store, item));
-  refuseTwice(
-    writes.map(({ table, key }) => `${table.name} ${table.idOf(key)}`),
-    'Transaction request cannot include multiple operations on one item',
-  );
+  refuseTwice(writes.filter(hasKey).map(idOf), TWICE);
   if (token !== undefined && tokens.wereMade(token, items)) return { $metadata: {} };
   store.apply(allOrNone(writes));
   if (token !== undefined) tokens.remember(token, items);
@@ -95,8 +95,9 @@ function allOrNone(writes: readonly Write[]): RowChange[] {
 }
 
 function tried(write: Write): RowChange | CancellationReason {
-  const { table, key } = write;
-  const before = table.get(key);
+  const { table } = write;
+  if (!hasKey(write)) return impossible(write.key as Error);
+  const before = table.get(write.key);
   if (!write.allows(before)) {
     const shown = write.showsRefusing && before !== null ? withOwnBytes(before.item) : null;
     return {
@@ -108,20 +109,38 @@ function tried(write: Write): RowChange | CancellationReason {
   try {
     return { table, before, after: write.after(before) };
   } catch (error) {
-    if (isInvalid(error)) return { Code: 'ValidationError', Message: error.message };
+    if (isInvalid(error)) return impossible(error);
     throw error;
   }
 }
+
+const impossible = ({ message }: Error): CancellationReason => ({
+  Code: 'ValidationError',
+  Message: message,
+});
+
+const hasKey = (write: Write): write is Write & { readonly key: Key } =>
+  !(write.key instanceof DynamoDBServiceException);
 
 export function transactGetItems(
   store: Store,
   { TransactItems: items = [] }: TransactGetItemsCommandInput,
 ): object {
   checkCount(items.length);
-  const Responses = items.map(({ Get }) => {
+  const reads = items.map(({ Get }) => {
     const table = store.table(Get?.TableName);
-    const item = readItem(table, Get?.Key ?? {}, projectionOf(Get ?? {}));
+    const Key = Get?.Key ?? {};
+    return { table, Key, key: keyAlone(table.schema, Key), project: projectionOf(Get ?? {}) };
+  });
+  refuseTwice(reads.map(idOf), TWICE);
+  const Responses = reads.map(({ table, Key, project }) => {
+    const item = readItem(table, Key, project);
     return item === null ? {} : { Item: item };
   });
   return { $metadata: {}, Responses };
 }
+
+const TWICE = 'Transaction request cannot include multiple operations on one item';
+
+const idOf = ({ table, key }: { readonly table: Table; readonly key: Key }): string =>
+  `${table.name} ${table.idOf(key)}`;

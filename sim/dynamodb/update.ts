@@ -6,21 +6,19 @@ import { addNumbers, negated } from './decimal.ts';
 import type { Edit } from './edit.ts';
 import { edited } from './edit.ts';
 import { invalid } from './errors.ts';
-import type { Action, NewValue, Path } from './expression.ts';
+import type { Action, NewValue } from './expression.ts';
 
 /** The item after an update. Everything that an expression reads it reads from the item before. */
 export function updated(item: RawItem, actions: readonly Action[], bindings: Bindings): RawItem {
   const edits: Edit[] = [];
   for (const action of actions) {
-    const path = boundPath(bindings, action.path);
-    const value = valueAfter(item, action, bindings);
-    if (value !== undefined) edits.push({ path, value });
+    edits.push({ path: boundPath(bindings, action.path), value: valueAfter(item, action, bindings) });
   }
   return edited(item, edits);
 }
 
-/** Null: it is taken away; undefined: it stays as it is. */
-function valueAfter(item: RawItem, action: Action, bindings: Bindings): Value | null | undefined {
+/** Null: nothing. */
+function valueAfter(item: RawItem, action: Action, bindings: Bindings): Value | null {
   switch (action.kind) {
     case 'REMOVE':
       return null;
@@ -77,8 +75,8 @@ function added(before: Value | undefined, more: Value): Value {
   ]);
 }
 
-function without(before: Value | undefined, less: Value): Value | null | undefined {
-  if (before === undefined) return undefined;
+function without(before: Value | undefined, less: Value): Value | null {
+  if (before === undefined) return null;
   if (typeOf(before) !== typeOf(less)) throw wrongType();
   const gone = elementsOf(less);
   const left = elementsOf(before).filter((element) => !includes(gone, element));
@@ -89,27 +87,4 @@ function frozenSet(like: Value, elements: readonly Value[]): Value {
   const set = setOf(typeOf(like), elements);
   Object.freeze(set.SS ?? set.NS ?? set.BS);
   return Object.freeze(set);
-}
-
-/** No path may be, or lie within, another one: what would become of it is not defined. */
-export function checkPaths(actions: readonly Action[], bindings: Bindings): void {
-  if (actions.length === 1) return;
-  const paths = actions.map(({ path }) => boundPath(bindings, path));
-  paths.forEach((path, i) => {
-    for (const other of paths.slice(i + 1)) {
-      if (overlap(path, other))
-        throw invalid('Invalid UpdateExpression: Two document paths overlap with each other');
-      if (conflict(path, other))
-        throw invalid('Invalid UpdateExpression: Two document paths conflict with each other');
-    }
-  });
-}
-
-const overlap = (a: Path, b: Path): boolean =>
-  a[0] === b[0] && a.every((step, i) => i >= b.length || step === b[i]);
-
-/** The same place would have to be a map for one and a list for the other. */
-function conflict(a: Path, b: Path): boolean {
-  const fork = a.findIndex((step, i) => step !== b[i]);
-  return typeof a[fork] !== typeof b[fork];
 }

@@ -1,15 +1,17 @@
-import type {
-  ConditionCheck,
-  DeleteItemCommandInput,
-  PutItemCommandInput,
-  UpdateItemCommandInput,
+import {
+  DynamoDBServiceException,
+  type ConditionCheck,
+  type DeleteItemCommandInput,
+  type PutItemCommandInput,
+  type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { admitItem } from './admit-value.ts';
 import type { RawItem } from './attribute-value.ts';
 import type { Bindings, RequestBindings } from './bindings.ts';
 import { bind, boundName, boundPath } from './bindings.ts';
 import { checkActions, checkCondition } from './check-operands.ts';
-import { invalid } from './errors.ts';
+import { checkPaths } from './document-paths.ts';
+import { invalid, isInvalid } from './errors.ts';
 import { holds } from './evaluate.ts';
 import type { Action, Condition, Parsed, Path } from './expression.ts';
 import type { Key } from './key-schema.ts';
@@ -18,7 +20,7 @@ import { parseCondition } from './parse-condition.ts';
 import { parseUpdate } from './parse-update.ts';
 import type { Store } from './store.ts';
 import type { Table } from './table.ts';
-import { checkPaths, updated } from './update.ts';
+import { updated } from './update.ts';
 import type { Row } from './view.ts';
 
 /**
@@ -27,7 +29,8 @@ import type { Row } from './view.ts';
  */
 export interface Write {
   readonly table: Table;
-  readonly key: Key;
+  /** Or why there is none: what names or makes up the item does not fit the table. */
+  readonly key: Key | DynamoDBServiceException;
   readonly allows: (before: Row | null) => boolean;
   readonly showsRefusing: boolean;
   readonly after: (before: Row | null) => Row | null;
@@ -42,10 +45,14 @@ interface Conditional extends RequestBindings {
 
 export function putWrite(store: Store, input: Omit<PutItemCommandInput, 'ReturnValues'>): Write {
   const table = store.table(input.TableName);
-  const row = table.row(admitItem(input.Item ?? {}));
+  const item = admitItem(input.Item ?? {});
   const condition = conditionOf(input);
+  const bindings = bind(input, condition);
+  const row = unlessInvalid(() => table.row(item));
+  if (row instanceof DynamoDBServiceException)
+    return write(table, row, input, condition, bindings, () => null);
   const key = { partition: row.partitionKey, sort: row.key };
-  return write(table, key, input, condition, bind(input, condition), () => row);
+  return write(table, key, input, condition, bindings, () => row);
 }
 
 export function deleteWrite(store: Store, input: Omit<DeleteItemCommandInput, 'ReturnValues'>): Write {
@@ -77,7 +84,7 @@ export function updateWrite(store: Store, input: Omit<UpdateItemCommandInput, 'R
 
 function checkUpdate(table: Table, actions: readonly Action[], bindings: Bindings): void {
   checkActions(actions, bindings);
-  checkPaths(actions, bindings);
+  checkPaths(actions.map(({ path }) => boundPath(bindings, path)));
   for (const { path } of actions) {
     const name = boundName(bindings, path[0] as string);
     if (table.schema.attributes.some((attribute) => attribute.name === name))
@@ -88,14 +95,29 @@ function checkUpdate(table: Table, actions: readonly Action[], bindings: Binding
 function addressed(
   store: Store,
   { TableName, Key }: { TableName: string | undefined; Key: RawItem | undefined },
-): { table: Table; key: Key } {
+): Pick<Write, 'table' | 'key'> {
   const table = store.table(TableName);
-  return { table, key: keyAlone(table.schema, Key ?? {}) };
+  return { table, key: unlessInvalid(() => keyAlone(table.schema, Key ?? {})) };
+}
+
+function unlessInvalid<T>(found: () => T): T | DynamoDBServiceException {
+  try {
+    return found();
+  } catch (error) {
+    if (isInvalid(error)) return error;
+    throw error;
+  }
+}
+
+/** The key of a write that is alone in its request, which fails as a whole if it has none. */
+export function keyOfWrite({ key }: Write): Key {
+  if (key instanceof DynamoDBServiceException) throw key;
+  return key;
 }
 
 function write(
   table: Table,
-  key: Key,
+  key: Write['key'],
   input: Conditional,
   condition: Parsed<Condition> | null,
   bindings: Bindings,
