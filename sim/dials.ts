@@ -22,6 +22,8 @@ export interface Dials {
 /** What hits whole processes and servers. */
 export const STORM_KINDS = [
   'process-killed',
+  'killed-while-writing',
+  'killed-while-charging',
   'process-asleep',
   'redis-flushed',
   'redis-down',
@@ -37,7 +39,9 @@ export const STORM_KINDS = [
 export type StormKind = (typeof STORM_KINDS)[number];
 
 const EVERY: Readonly<Record<StormKind, number>> = {
-  'process-killed': 1_500,
+  'process-killed': 2_500,
+  'killed-while-writing': 2_500,
+  'killed-while-charging': 4_000,
   'process-asleep': 4_000,
   'redis-flushed': 15_000,
   'redis-down': 12_000,

@@ -17,6 +17,7 @@ type Answer = { readonly result: SeedResult } | { readonly crashed: string };
 /** A process that simulates one seed at a time. */
 export class SeedProcess {
   private readonly child: ChildProcess;
+  private readonly ended: Promise<never>;
 
   constructor({ env = {}, execArgv = [] }: SeedProcessOptions = {}) {
     this.child = fork(CHILD, {
@@ -24,17 +25,16 @@ export class SeedProcess {
       execArgv: [...execArgv],
       serialization: 'advanced',
     });
+    this.ended = once(this.child, 'exit').then(([code]) => {
+      throw new Error(`a process of the simulation ended with ${String(code)}`);
+    });
+    this.ended.catch(() => undefined);
   }
 
   async simulate(options: SimulationOptions): Promise<SeedResult> {
-    const { child } = this;
-    const answered = once(child, 'message') as Promise<[Answer]>;
-    const ended = once(child, 'exit').then(([code]) => {
-      throw new Error(`the process of seed ${options.seed} ended with ${String(code)}`);
-    });
-    child.send(options);
-    const [answer] = await Promise.race([answered, ended]);
-    ended.catch(() => undefined);
+    const answered = new Promise<Answer>((resolve) => this.child.once('message', resolve));
+    this.child.send(options);
+    const answer = await Promise.race([answered, this.ended]);
     if ('crashed' in answer) throw new Error(`seed ${options.seed} crashed: ${answer.crashed}`);
     return answer.result;
   }

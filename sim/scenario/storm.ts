@@ -54,6 +54,10 @@ export class Storm {
         role.kill(random.between(200, 40_000));
         return name;
       }
+      case 'killed-while-writing':
+        return this.ambush('writing');
+      case 'killed-while-charging':
+        return this.ambush('charging');
       case 'process-asleep': {
         const role = random.pick(this.roles);
         role.putToSleep(random.between(500, 3 * SETTINGS.lock.LOCK_LEASE_MS));
@@ -90,6 +94,16 @@ export class Storm {
         return process.name;
       }
     }
+  }
+
+  /** Where a crash hurts most: between what was asked for and what was heard of it. */
+  private ambush(what: 'writing' | 'charging'): string {
+    this.world.killNext(what, (process) => {
+      const role = this.roles.find((one) => one.process === process);
+      role?.kill(this.random.between(200, 40_000));
+      this.world.trace.write('storm', `killed while ${what} ${process.name}`);
+    });
+    return 'whoever is next';
   }
 
   /** Changes come through one by one, late, and then all at once. */

@@ -26,6 +26,9 @@ export interface Link {
   readonly onSilence: () => Error;
 }
 
+/** Whoever sent it is dead: how likely it is that what was sent hangs somewhere on its way. */
+const ORPHAN_DELAYED = 0.4;
+
 const FATES = ['refused', 'lost', 'answer-lost', 'late', 'sent-twice'] as const;
 
 /** Requests that cross the simulated network. `apply` is what happens at the other end, in one moment. */
@@ -53,7 +56,11 @@ export class Network {
     return new Promise<T>((resolve, reject) => {
       const giveUp = (): void => void process.deliver(link.patienceMs, () => reject(link.onSilence()));
       const arrive = (delayMs: number, then: (outcome: Outcome<T>) => void): void =>
-        void this.timeline.after(delayMs, () => then(outcomeOf(apply)));
+        void this.timeline.after(delayMs, () => {
+          const isOrphan = !process.isAlive && delayMs < link.latestMs && this.random.chance(ORPHAN_DELAYED);
+          if (isOrphan) arrive(delayMs + this.random.next() * link.latestMs, then);
+          else then(outcomeOf(apply));
+        });
       const answer = (outcome: Outcome<T>): void =>
         void process.deliver(backMs, () =>
           'error' in outcome ? reject(outcome.error) : resolve(outcome.value),

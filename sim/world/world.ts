@@ -73,6 +73,10 @@ export class World {
   private storeBrownoutUntilMs = 0;
   private bankBrownoutUntilMs = 0;
   private ids = 0;
+  private readonly ambush: {
+    writing?: (process: SimProcess) => void;
+    charging?: (process: SimProcess) => void;
+  } = {};
 
   constructor(seed: number, startMs: number, hooks: WorldHooks) {
     this.seed = seed;
@@ -128,6 +132,7 @@ export class World {
     const link = this.storeLink();
     const random = this.random(`store of ${process.name}`);
     return clientOver((operation, input) => {
+      if (operation === 'TransactWriteItems') this.fallInto('writing', process);
       if (operation === 'TransactWriteItems' && random.chance(this.storeDial().conflict)) {
         this.noteFault('store-conflict');
         return this.network.call(process, link, () => {
@@ -160,6 +165,7 @@ export class World {
 
   /** To the processor: what becomes of a charge that nobody answers is the whole point. */
   callBank<T>(process: SimProcess, patienceMs: number, apply: () => T): Promise<T> {
+    this.fallInto('charging', process);
     const dial = () => (this.timeline.nowMs < this.bankBrownoutUntilMs ? BANK_BROWNOUT : this.dials.bankLink);
     return this.network.call(process, { ...BANK, patienceMs, dial }, apply);
   }
@@ -180,6 +186,21 @@ export class World {
     if (!this.random(`twice ${this.timeline.steps}`).chance(this.dials.publishedTwice)) return;
     this.noteFault('published-twice');
     this.streams[stream].put(userId, event);
+  }
+
+  /** Whoever is next to do this dies at it. */
+  killNext(what: 'writing' | 'charging', kill: (process: SimProcess) => void): void {
+    this.ambush[what] = kill;
+  }
+
+  private fallInto(what: 'writing' | 'charging', process: SimProcess): void {
+    const kill = this.ambush[what];
+    if (kill === undefined) return;
+    delete this.ambush[what];
+    // While the request is on its way, or its answer.
+    this.timeline.after(this.random(`ambush ${this.timeline.steps}`).next() * AMBUSH_MS[what], () =>
+      kill(process),
+    );
   }
 
   noteFault(kind: string): void {
@@ -236,6 +257,8 @@ export class World {
   }
 }
 
+const AMBUSH_MS = { writing: 12, charging: 1_500 } as const;
+
 const STORE_BROWNOUT: Dials['store'] = {
   refused: 0.3,
   lost: 0.05,
@@ -252,7 +275,7 @@ const STORE: Omit<Link, 'dial'> = {
   name: 'store',
   latencyMs: [1, 6],
   patienceMs: 1_500,
-  latestMs: 20_000,
+  latestMs: 100_000,
   onRefused: () =>
     new ProvisionedThroughputExceededException({
       message: 'the simulated store is busy',
@@ -274,7 +297,7 @@ const REDIS: Link = {
 const BANK: Omit<Link, 'dial' | 'patienceMs'> = {
   name: 'bank',
   latencyMs: [40, 900],
-  latestMs: 60_000,
+  latestMs: 40 * 60_000,
   onRefused: () => new BankBusy('429'),
   onSilence: timedOut,
 };
