@@ -12,11 +12,14 @@ export interface KeyRange {
   readonly partition: string;
   readonly isBelow: (key: string) => boolean;
   readonly isAbove: (key: string) => boolean;
+  /** The first and the last key that it can hold, where the condition names them. */
+  readonly first: string | null;
+  readonly last: string | null;
 }
 
 type Bounds = Omit<KeyRange, 'partition'>;
 const never = (): boolean => false;
-const EVERYTHING: Bounds = { isBelow: never, isAbove: never };
+const EVERYTHING: Bounds = { isBelow: never, isAbove: never, first: null, last: null };
 
 /** What a key condition selects: one partition, and of its sort keys one value, one stretch, or all. */
 export function keyRange(condition: Condition, schema: KeySchema, bindings: Bindings): KeyRange {
@@ -54,7 +57,10 @@ function pathOf(condition: Condition): Path | undefined {
 
 function bounds(condition: Condition, attribute: KeyAttribute, bindings: Bindings): Bounds {
   const text = (operand: Operand): string => keyValue(operand, attribute, bindings);
-  if (condition.kind === 'between') return between(text(condition.lower), text(condition.upper));
+  if (condition.kind === 'between') {
+    const [first, last] = [text(condition.lower), text(condition.upper)];
+    return { ...between(first, last), first, last };
+  }
   if (condition.kind === 'begins_with') return startingWith(text(condition.operand));
   if (condition.kind !== 'compare') throw invalid('Query key condition not supported');
   const bound = text(condition.right);
@@ -62,24 +68,26 @@ function bounds(condition: Condition, attribute: KeyAttribute, bindings: Binding
     case '=':
       return between(bound, bound);
     case '<':
-      return { isBelow: never, isAbove: (key) => key >= bound };
+      return { ...EVERYTHING, isAbove: (key) => key >= bound };
     case '<=':
-      return { isBelow: never, isAbove: (key) => key > bound };
+      return { ...EVERYTHING, isAbove: (key) => key > bound, last: bound };
     case '>':
-      return { isBelow: (key) => key <= bound, isAbove: never };
+      return { ...EVERYTHING, isBelow: (key) => key <= bound };
     case '>=':
-      return { isBelow: (key) => key < bound, isAbove: never };
+      return { ...EVERYTHING, isBelow: (key) => key < bound, first: bound };
     case '<>':
       throw invalid('Unsupported operator in KeyConditionExpression: operator: <>');
   }
 }
 
 const between = (lower: string, upper: string): Bounds => ({
+  ...EVERYTHING,
   isBelow: (key) => key < lower,
   isAbove: (key) => key > upper,
 });
 
 const startingWith = (prefix: string): Bounds => ({
+  ...EVERYTHING,
   isBelow: (key) => key < prefix,
   isAbove: (key) => key > prefix && !key.startsWith(prefix),
 });

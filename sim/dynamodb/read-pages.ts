@@ -22,6 +22,7 @@ export function query(store: Store, input: QueryCommandInput): object {
     entries?.descend(isAfter(range, start?.place), (entry) => !range.isBelow(entry.key) && page.take(entry));
   else
     entries?.ascend(isEarlier(range, start?.place), (entry) => !range.isAbove(entry.key) && page.take(entry));
+  page.endsAt(input.ScanIndexForward === false ? range.first : range.last);
   return page.answer();
 }
 
