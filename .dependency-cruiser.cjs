@@ -113,6 +113,12 @@ module.exports = {
       { path: '^bench/' },
     ),
     only(
+      'nobody-imports-docs',
+      'It draws the others; nothing may come to need it.',
+      { path: '^(src|queues|workers|dashboard|bench)/' },
+      { path: '^docs/' },
+    ),
+    only(
       'no-production-code-imports-tests',
       'Tests are not shipped.',
       { path: '^(src|queues|workers|dashboard)/' },
