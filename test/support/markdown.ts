@@ -7,11 +7,14 @@ export interface FencedBlock {
   readonly firstLine: number;
 }
 
+/** In a list it is indented. */
+const FENCE = /^ *```(.*)$/;
+
 export function blocksIn(page: string): FencedBlock[] {
   const blocks: FencedBlock[] = [];
   let open: { info: string; firstLine: number; lines: string[] } | null = null;
   for (const [n, line] of page.split('\n').entries()) {
-    const fence = /^```(.*)$/.exec(line);
+    const fence = FENCE.exec(line);
     if (fence === null) open?.lines.push(line);
     else if (open === null) open = { info: fence[1] ?? '', firstLine: n + 2, lines: [] };
     else {
@@ -26,7 +29,7 @@ export function blocksIn(page: string): FencedBlock[] {
 function proseLines(page: string): string[] {
   let isCode = false;
   return page.split('\n').map((line) => {
-    const isFence = line.startsWith('```');
+    const isFence = FENCE.test(line);
     if (isFence) isCode = !isCode;
     return isFence || isCode ? '' : line;
   });
