@@ -7,45 +7,55 @@ export interface FencedBlock {
   readonly firstLine: number;
 }
 
-/** In a list it is indented. */
-const FENCE = /^ *```(.*)$/;
+/** In a list it is indented; one of four ticks may hold one of three. */
+const FENCE = /^ *(`{3,})(.*)$/;
+
+/** The lines of a page, and of which block each is; fences are of their block. */
+function* linesOf(
+  page: string,
+): Generator<{ readonly line: string; readonly n: number; readonly block: Opening | null }> {
+  let block: Opening | null = null;
+  for (const [index, line] of page.split('\n').entries()) {
+    const [, ticks = '', info = ''] = FENCE.exec(line) ?? [];
+    const opens: boolean = ticks !== '' && block === null;
+    if (opens) block = { ticks, info, firstLine: index + 2 };
+    yield { line, n: index + 1, block };
+    const isEnd: boolean = !opens && block !== null && info === '' && ticks.length >= block.ticks.length;
+    if (isEnd) block = null;
+  }
+}
+
+interface Opening {
+  readonly ticks: string;
+  readonly info: string;
+  readonly firstLine: number;
+}
 
 export function blocksIn(page: string): FencedBlock[] {
-  const blocks: FencedBlock[] = [];
-  let open: { info: string; firstLine: number; lines: string[] } | null = null;
-  for (const [n, line] of page.split('\n').entries()) {
-    const fence = FENCE.exec(line);
-    if (fence === null) open?.lines.push(line);
-    else if (open === null) open = { info: fence[1] ?? '', firstLine: n + 2, lines: [] };
-    else {
-      blocks.push({ info: open.info, firstLine: open.firstLine, text: open.lines.join('\n') });
-      open = null;
-    }
-  }
-  return blocks;
+  const blocks = new Map<Opening, string[]>();
+  for (const { line, block } of linesOf(page))
+    if (block !== null) blocks.set(block, [...(blocks.get(block) ?? []), line]);
+  return [...blocks].map(([{ info, firstLine }, lines]) => ({
+    info,
+    firstLine,
+    text: lines.slice(1, -1).join('\n'),
+  }));
 }
 
-/** The same lines, those of fenced blocks empty. */
-function proseLines(page: string): string[] {
-  let isCode = false;
-  return page.split('\n').map((line) => {
-    const isFence = FENCE.test(line);
-    if (isFence) isCode = !isCode;
-    return isFence || isCode ? '' : line;
-  });
-}
+/** Those that are no code. */
+const proseLines = (page: string) => [...linesOf(page)].filter(({ block }) => block === null);
 
 /** Links and pictures that lead to a file or a heading of the repository. */
 export const linksIn = (page: string): { readonly line: number; readonly target: string }[] =>
-  proseLines(page).flatMap((text, n) =>
+  proseLines(page).flatMap(({ line: text, n: line }) =>
     [...text.replaceAll(/`[^`]*`/g, '').matchAll(/\]\(([^()\s]+)\)/g)]
       .map(([, target = '']) => target)
       .filter((target) => !/^[a-z]+:/.test(target))
-      .map((target) => ({ line: n + 1, target })),
+      .map((target) => ({ line, target })),
   );
 
 export const headingsIn = (page: string): string[] =>
-  proseLines(page).flatMap((line) => /^#+ (.+)$/.exec(line)?.[1] ?? []);
+  proseLines(page).flatMap(({ line }) => /^#+ (.+)$/.exec(line)?.[1] ?? []);
 
 /** As GitHub makes them: small letters, dashes for spaces, no other signs, and a number on what is there already. */
 export function anchorsIn(page: string): ReadonlySet<string> {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
-import { anchorsIn, linksIn } from '../../support/markdown.ts';
+import { anchorsIn, blocksIn, linksIn } from '../../support/markdown.ts';
 
 const root = new URL('../../..', import.meta.url).pathname;
 const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], {
@@ -44,4 +44,12 @@ it('anchors are made as GitHub makes them', () => {
   const text =
     '# `cli` & co.\n## Two commands\n## Two commands\n### alarm: run-stopped\n```sh\n# no heading\n```\n';
   expect([...anchorsIn(text)]).toEqual(['cli--co', 'two-commands', 'two-commands-1', 'alarm-run-stopped']);
+});
+
+it('a block in a block is part of its text, and one in a list is a block', () => {
+  const text = 'a\n````md\n```sh\nb\n```\n````\n- c\n\n  ```sh runnable\n  d\n  ```\n';
+  expect(blocksIn(text)).toEqual([
+    { info: 'md', firstLine: 3, text: '```sh\nb\n```' },
+    { info: 'sh runnable', firstLine: 10, text: '  d' },
+  ]);
 });
