@@ -18,6 +18,8 @@ const sources = execFileSync(
   .split('\n')
   .filter((file) => file.endsWith('.ts'));
 const runbook = read('docs/runbook.md');
+/** A table, and a list of steps. */
+const NOT_PAGED = ['Metrics without an alert', 'A member says that they were charged twice'];
 const sorted = (words: Iterable<string>): string[] => [...new Set(words)].sort();
 const headed = (prefix: RegExp): string[] =>
   headingsIn(runbook).flatMap((heading) =>
@@ -52,6 +54,26 @@ describe('the runbook has a section for', () => {
     );
   });
 });
+
+const PARTS = ['**Means**', '**Look**', '**Do**', '**Over when**'];
+
+it.each([
+  ...sectionsOf('Alarms in the log', [...PARTS, '```promql']),
+  ...sectionsOf('What metrics tell', [...PARTS, '```promql']),
+  ...sectionsOf('Situations', PARTS),
+])('“$heading” says what it means, what to look at, what to do and when it is over', ({ text, parts }) => {
+  expect(parts.filter((part) => !text.includes(part))).toEqual([]);
+});
+
+function sectionsOf(chapter: string, parts: readonly string[]) {
+  const text = runbook.split(/^## /m).find((one) => one.startsWith(`${chapter}\n`)) ?? '';
+  const sections = text
+    .split(/^### /m)
+    .slice(1)
+    .map((section) => ({ heading: section.slice(0, section.indexOf('\n')), text: section, parts }));
+  if (sections.length === 0) throw new Error(`the runbook has no sections under ${chapter}`);
+  return sections.filter(({ heading }) => !NOT_PAGED.includes(heading));
+}
 
 describe('alert expressions', () => {
   it('go by labels that the metrics have', () => {
