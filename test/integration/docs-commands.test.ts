@@ -58,7 +58,7 @@ it.each(runnable)(
     const code = await ended;
     expect([code, code === Number(exit) ? '' : output().slice(-2_000)]).toEqual([Number(exit), '']);
   },
-  120_000,
+  240_000,
 );
 
 /** Ends with the first command that fails, and says where in the page it stands. */
