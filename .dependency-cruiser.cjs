@@ -125,6 +125,18 @@ module.exports = {
       { path: '^(src|queues|workers|dashboard|bench|test|sim/(?!dynamodb/))' },
     ),
     only(
+      'the-oracle-shares-no-code-with-what-it-watches',
+      'It may use the audit, which shares none either.',
+      { path: '^sim/oracle/' },
+      { path: '^(src/(?!audit/)|queues|workers|dashboard|bench|test|sim/(?!oracle/))' },
+    ),
+    only(
+      'nobody-imports-docs',
+      'It draws the others; nothing may come to need it.',
+      { path: '^(src|queues|workers|dashboard|bench|sim)/' },
+      { path: '^docs/' },
+    ),
+    only(
       'no-production-code-imports-tests',
       'Tests are not shipped.',
       { path: '^(src|queues|workers|dashboard)/' },

@@ -1,20 +1,13 @@
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Running } from '../support/npm-start.ts';
+import { isUp, runIn, startIn } from '../support/npm-start.ts';
 import { eventually, processesUnder } from '../support/processes.ts';
 import { temporaryFolder } from '../support/stack.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
-const start = join(root, 'dist/src/cli/start.js');
 const cli = join(root, 'dist/src/cli/main.js');
-
-interface Running {
-  readonly child: ChildProcess;
-  readonly output: () => string;
-  readonly ended: Promise<number | null>;
-}
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let started: Running[];
@@ -49,37 +42,14 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** In a process group of its own, as a shell starts a command: Ctrl-C goes to all of the group. */
-function run(file: string, args: string[], cwd = root): Running {
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: process.env['HOME'],
-    DATA_DIR: join(folder.path, 'data'),
-    // Never the ports that somebody's own `npm start` uses.
-    PORT: '0',
-    DASHBOARD_PORT: '0',
-  };
-  const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (text: Buffer) => (output += text.toString()));
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-  const running = { child, output: () => output, ended };
+/** Ended after the test, whatever it says. */
+function kept(running: Running): Running {
   started.push(running);
   return running;
 }
 
-const npmStart = (...args: string[]): Running => run(process.execPath, [start, ...args]);
-
-const isUp = ({ output, child }: Running) =>
-  eventually(
-    'the system to be up',
-    () => {
-      if (child.exitCode !== null) throw new Error(`it ended instead:\n${output()}`);
-      return output().includes('Ctrl-C stops everything');
-    },
-    150_000,
-  );
+const run = (file: string, args: string[]): Running => kept(runIn(folder.path, file, args));
+const npmStart = (...args: string[]): Running => kept(startIn(folder.path, ...args));
 
 /** How many of the demo's members the bank knows, of a few from the first to the last. */
 async function knownMembers(): Promise<number> {
