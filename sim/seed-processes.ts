@@ -40,7 +40,7 @@ export class SeedProcess {
   }
 
   stop(): void {
-    this.child.disconnect();
+    if (this.child.connected) this.child.disconnect();
   }
 }
 

@@ -4,7 +4,7 @@ export interface Mutant {
   /** What goes wrong in the world when this is in production. */
   readonly what: string;
   readonly file: string;
-  /** Stands once in the file, and reads the same compiled. */
+  /** Stands once in the file. */
   readonly find: string;
   readonly replace: string;
   /** A test that finds it, where a simulated world cannot. */
