@@ -43,8 +43,7 @@ if (options === 'help') {
     showSummary(out, figures);
     if (failure !== null) showFailure(out, failure, options);
     if (options.trace !== null) writeFileSync(options.trace, `${trace.join('\n')}\n`);
-    const { faultsByKind: _, ...shown } = figures;
-    tell(shown);
+    tell(figures);
     process.exitCode = failure === null ? 0 : 1;
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DynamoAuditTables } from '../src/adapters/dynamodb/audit-source.ts';
 import { calm } from './dials.ts';
-import type { Change, Item } from './oracle/items.ts';
+import type { Item } from './oracle/items.ts';
 import { BankTallies, auditUsers } from './oracle/audit-users.ts';
 import { checkLiveness } from './oracle/liveness.ts';
 import { Oracle } from './oracle/oracle.ts';
@@ -86,8 +86,7 @@ class Simulation {
     this.options = options;
     this.startMs = firstDay(options.seed);
     this.world = new World(options.seed, this.startMs, {
-      onStoreOperation: ({ changes, process }) =>
-        this.oracle.stored(changes as readonly Change[], process.name),
+      onStoreOperation: ({ changes, process }) => this.oracle.stored(changes, process.name),
       onLedger: (entry) => {
         this.oracle.moved(entry);
         this.tallies.add(entry);

@@ -46,19 +46,19 @@ export class MoneyChecks {
     const account = this.of(money.reference);
     const sign = money.effect === 'debit' ? 1 : -1;
     account.standing += sign;
-    account.lastMs = money.atMs;
-    if (money.effect === 'debit' && money.rail === 'ACH') account.presented += 1;
-    if (account.presented > MOST_PRESENTED)
-      this.wrong('6', money, `an entry was presented ${account.presented} times`);
     account.keptCents += sign * money.cents;
+    account.lastMs = money.atMs;
     if (account.standing > 1) this.wrong('1', money, `${account.standing} debits stand`);
     if (account.keptCents < 0)
       this.wrong('5', money, `${-account.keptCents} cents more were given back than taken`);
     if (money.effect === 'debit') this.intended(money, account);
   }
 
-  private intended(money: Money, { keptCents }: MoneyOf): void {
+  private intended(money: Money, account: MoneyOf): void {
     this.debits += 1;
+    if (money.rail === 'ACH') account.presented += 1;
+    if (account.presented > MOST_PRESENTED)
+      this.wrong('6', money, `an entry was presented ${account.presented} times`);
     const attempt = this.attemptOf(money.reference, money.key);
     if (attempt === null) return this.wrong('2', money, `a debit under ${money.key}, which is no attempt`);
     if (attempt['resolution']?.M !== undefined)
@@ -66,7 +66,8 @@ export class MoneyChecks {
     if (text(attempt, 'rail') !== money.rail)
       this.wrong('2', money, 'the debit is on another rail than its attempt');
     const due = cents(text(attempt, 'amount'));
-    if (keptCents > due) this.wrong('5', money, `${keptCents} cents were taken, ${due} were due`);
+    if (account.keptCents > due)
+      this.wrong('5', money, `${account.keptCents} cents were taken, ${due} were due`);
   }
 
   private wrong(rule: string, { userId, reference }: Money, detail: string): void {

@@ -11,7 +11,7 @@ export interface BrokerWire {
   readonly process: SimProcess;
   readonly broker: Broker;
   /** Sends a command; what it does at the broker happens in one moment. */
-  send<T>(command: () => T): Promise<T>;
+  readonly send: <T>(command: () => T) => Promise<T>;
   /** The clock that all workers share. */
   nowMs(): number;
 }
