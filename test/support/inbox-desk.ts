@@ -11,8 +11,8 @@ import { Transactor, fromWrite } from '../../src/adapters/dynamodb/transaction.t
 import type { Facts } from '../../src/domain/decision.ts';
 import type { SubscriptionId, UserId } from '../../src/domain/subscription.ts';
 import type { EventOutcome, Inbox, InboxEvent, Quarantine } from '../../src/ports/inbox.ts';
-import type { Timer } from '../../src/ports/timer.ts';
 import type { Write } from '../../src/ports/transaction.ts';
+import { impatientTimer } from './impatient-timer.ts';
 import { at } from './records.ts';
 
 /** The inbox and what is seen of it elsewhere: all that the contract suite asks of a store. */
@@ -26,14 +26,13 @@ export interface InboxDesk {
 }
 
 /** Back-off takes no time here. */
-const impatient: Timer = { elapsedMs: () => performance.now(), sleep: () => Promise.resolve() };
 
 export function inboxDesk(
   client: DynamoDBClient,
   tables: { readonly pipeline: string; readonly locks: string },
 ): InboxDesk {
   const table = tables.pipeline;
-  const tools = { client, table, timer: impatient, random: Math.random };
+  const tools = { client, table, timer: impatientTimer, random: Math.random };
   const reader = new BatchReader(tools);
   const writer = new BatchWriter(tools);
   const transactor = new Transactor({ ...tools, locksTable: tables.locks });

@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { DynamoBypasses } from '../../../src/adapters/dynamodb/bypasses.ts';
 import { DynamoFloats } from '../../../src/adapters/dynamodb/floats.ts';
 import { Transactor } from '../../../src/adapters/dynamodb/transaction.ts';
-import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import type { AttemptId } from '../../../src/domain/attempt.ts';
 import type { Float, FloatId } from '../../../src/domain/floats/float.ts';
 import {
@@ -17,6 +16,7 @@ import { plusMs } from '../../../src/domain/instant.ts';
 import type { UserId } from '../../../src/domain/subscription.ts';
 import { LockLostError, MalformedRowError, OpenFloatError, RecordChangedError } from '../../../src/errors.ts';
 import type { Fence } from '../../../src/ports/lock.ts';
+import { impatientTimer } from '../../support/impatient-timer.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
 import type { Faults } from '../../support/dynamo-faults.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const transactor = new Transactor({
     client,
     locksTable: tables.locks,
-    timer: { ...systemTimer, sleep: () => Promise.resolve() },
+    timer: impatientTimer,
     random: Math.random,
   });
   floats = new DynamoFloats({

@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { DynamoGatewayEvents } from '../../../src/adapters/dynamodb/gateway-events.ts';
 import { DynamoGatewaySubscriptions } from '../../../src/adapters/dynamodb/gateway-subscriptions.ts';
 import { Transactor } from '../../../src/adapters/dynamodb/transaction.ts';
-import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { dateOf } from '../../../src/domain/calendar-date.ts';
 import { eventIdOf } from '../../../src/domain/gateways/gateway-event.ts';
 import type { GatewayStatus } from '../../../src/domain/gateways/status.ts';
@@ -17,6 +16,7 @@ import { unheardOf } from '../../../src/domain/gateways/subscription.ts';
 import { plusMs } from '../../../src/domain/instant.ts';
 import { IllegalTransitionError, RecordChangedError } from '../../../src/errors.ts';
 import type { GatewayOutcome, GatewayResult, StoredGatewayEvent } from '../../../src/ports/gateways.ts';
+import { impatientTimer } from '../../support/impatient-timer.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
 import type { Faults } from '../../support/dynamo-faults.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const transactor = new Transactor({
     client,
     locksTable: tables.locks,
-    timer: { ...systemTimer, sleep: () => Promise.resolve() },
+    timer: impatientTimer,
     random: Math.random,
   });
   subscriptions = new DynamoGatewaySubscriptions({

@@ -8,7 +8,6 @@ import {
   DynamoRecurring,
 } from '../../../src/adapters/dynamodb/recurring.ts';
 import { Transactor } from '../../../src/adapters/dynamodb/transaction.ts';
-import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import type { AttemptId } from '../../../src/domain/attempt.ts';
 import type { CalendarDate } from '../../../src/domain/calendar-date.ts';
 import { plusDays } from '../../../src/domain/instant.ts';
@@ -30,6 +29,7 @@ import type {
 } from '../../../src/domain/recurring/recurring.ts';
 import { IllegalTransitionError, LockLostError, RecordChangedError } from '../../../src/errors.ts';
 import type { Fence } from '../../../src/ports/lock.ts';
+import { impatientTimer } from '../../support/impatient-timer.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
 import type { Faults } from '../../support/dynamo-faults.ts';
@@ -53,7 +53,7 @@ beforeAll(async () => {
   const transactor = new Transactor({
     client,
     locksTable: tables.locks,
-    timer: { ...systemTimer, sleep: () => Promise.resolve() },
+    timer: impatientTimer,
     random: Math.random,
   });
   payments = new DynamoRecurring({
