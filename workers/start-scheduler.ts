@@ -5,7 +5,7 @@ import { clockFrom } from '../src/adapters/clock/clock-from.ts';
 import { openMetricsServer } from '../src/adapters/metrics/metrics-server.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
 import { sweepGateways } from '../src/app/gateways/sweep-gateways.ts';
-import { reconcileRuns } from '../src/app/reconcile-runs.ts';
+import { reconcileRuns, startDueRuns } from '../src/app/reconcile-runs.ts';
 import { sweepInbox } from '../src/app/sweep-inbox.ts';
 import { sweepRequests } from '../src/app/sweep-requests.ts';
 import type { Environment } from '../src/config/read-config.ts';
@@ -13,6 +13,7 @@ import { readConfig } from '../src/config/read-config.ts';
 import * as sections from '../src/config/sections.ts';
 import type { Log } from '../src/ports/log.ts';
 import type { Metrics } from '../src/ports/metrics.ts';
+import type { Run } from '../src/ports/runs.ts';
 import { dynamodbAnswers, redisAnswers, watchHealth } from '../src/wiring/health.ts';
 import { openStores } from '../src/wiring/stores.ts';
 import type { RunningRole } from '../src/wiring/role.ts';
@@ -45,18 +46,19 @@ export async function startScheduler(
   });
   const queues = new QueueSet(redis);
   const stopping = new AbortController();
-  let clockMoved = new AbortController();
-  clockSource.onChange(() => clockMoved.abort());
+  const reconcile = { runs: stores.runs, clock, goOn: (run: Run) => queues.ensurePage(run) };
+  // What is due follows from the clock. Everything else was lost or not, whatever the time, and waits for its round.
+  clockSource.onChange(() => {
+    startDueRuns(reconcile).catch((error: unknown) =>
+      log.error({ err: error }, 'the runs that a moved clock made due could not be started'),
+    );
+  });
 
   const chores: Readonly<Record<string, () => Promise<unknown>>> = {
     schedules: () => upsertSchedules(queues),
     concurrency: () => queues.limitCollections(config.workers.COLLECTION_CONCURRENCY),
     runs: async () => {
-      const { unreadable } = await reconcileRuns({
-        runs: stores.runs,
-        clock,
-        goOn: (run) => queues.ensurePage(run),
-      });
+      const { unreadable } = await reconcileRuns(reconcile);
       for (const error of unreadable) log.error({ err: error }, 'a run cannot be read');
     },
     events: () =>
@@ -86,11 +88,8 @@ export async function startScheduler(
   };
   const rounds = (async () => {
     while (!stopping.signal.aborted) {
-      clockMoved = new AbortController();
       await round();
-      await systemTimer
-        .sleep(ROUND_MS, AbortSignal.any([stopping.signal, clockMoved.signal]))
-        .catch(() => undefined);
+      await systemTimer.sleep(ROUND_MS, stopping.signal).catch(() => undefined);
     }
   })();
   const health = watchHealth(
