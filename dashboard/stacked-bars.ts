@@ -21,29 +21,34 @@ export interface StackedBars {
   readonly gap: number;
   /** Labels stand under the middle of their bar, or end with it. Default: they end with it. */
   readonly labelAnchor?: 'middle' | 'end';
+  /** What the bars measure, above the axis. Default: nothing, it stands elsewhere. */
+  readonly unit?: string;
   /** How a value of the axis is written. Default: as a count. */
   readonly valueText?: (value: number) => string;
 }
 
 const HEIGHT = 160;
-/** Half of a letter above the highest line. */
+/** Above the highest line: half of a letter, and where there is one the unit. */
 const ABOVE = 4;
+const UNIT = 16;
 const BELOW = 22;
 const LEFT = 44;
 
 /** A bar for each, a layer for each tone. Drawn on the server: no script, no library, prints well. */
 export function stackedBars(plot: StackedBars): Html {
-  const { id, title, bars, barWidth, gap, valueText = count } = plot;
+  const { id, title, bars, barWidth, gap, unit, valueText = count } = plot;
+  const above = unit === undefined ? ABOVE : ABOVE + UNIT;
   const top = niceCeiling(Math.max(1, ...bars.map(totalOf)));
   const width = LEFT + bars.length * (barWidth + gap);
   const left = (index: number): number => LEFT + index * (barWidth + gap);
   return html`<svg
     class="plot"
-    viewBox="0 ${-ABOVE} ${width} ${ABOVE + HEIGHT + BELOW}"
+    viewBox="0 ${-above} ${width} ${above + HEIGHT + BELOW}"
     role="img"
     aria-labelledby="${id}-title"
   >
     <title id="${id}-title">${title}</title>
+    ${unit === undefined ? null : html`<text class="axis" x="0" y="${-UNIT / 2}">${unit}</text>`}
     ${[0, 0.5, 1].map((share) => gridLine(valueText(top * share), HEIGHT - HEIGHT * share, width))}
     ${bars.map((each, index) => drawn(each, left(index), barWidth, top))}
     ${bars.map((each, index) => labelled(each, left(index), plot))}
