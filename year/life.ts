@@ -63,8 +63,9 @@ export class Life {
   }
 
   private over(id: RunId): Promise<Run> {
-    const { stores, timer } = this.stage;
+    const { stores, timer, runEnds } = this.stage;
     return until(timer, this.signal, `run ${id} is over`, async () => {
+      await runEnds.heard(id);
       const run = await stores.runs.get(id);
       return run === null || run.status === 'running' ? null : run;
     });

@@ -16,6 +16,7 @@ import type { Stores } from '../src/wiring/stores.ts';
 import { openStores } from '../src/wiring/stores.ts';
 import { HouseApi } from './house-api.ts';
 import { LedgerReader } from './ledger.ts';
+import { RunEnds } from './run-ends.ts';
 
 /** What whoever lets the year pass holds in hand: the bank, and what anybody outside could see or call. */
 export interface Stage {
@@ -25,6 +26,7 @@ export interface Stage {
   readonly users: Publisher;
   readonly stores: Stores;
   readonly queues: QueueSet;
+  readonly runEnds: RunEnds;
   readonly clock: Clock;
   readonly timer: Timer;
   close(): Promise<void>;
@@ -51,6 +53,7 @@ export async function openStage({ environment, apiUrl }: LocalSystem): Promise<S
     region: config.dynamodb.DYNAMO_REGION,
     endpoint: config.kinesis.AWS_ENDPOINT_URL_KINESIS,
   });
+  const runEnds = await RunEnds.listen(redis, systemTimer);
   // The scheduler notes it at its first look. Whoever turns the clock before that would have it start a day late.
   await stores.runs.since(source.clock.now());
   return {
@@ -65,9 +68,11 @@ export async function openStage({ environment, apiUrl }: LocalSystem): Promise<S
     }),
     stores,
     queues: new QueueSet(redis),
+    runEnds,
     clock: source.clock,
     timer: systemTimer,
     async close() {
+      await runEnds.close();
       redis.disconnect();
       kinesis.destroy();
       await stores.close();

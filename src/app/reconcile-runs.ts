@@ -28,9 +28,10 @@ export async function startDueRuns(dependencies: ReconcileDependencies): Promise
   const due = RUN_PROCESSES.map((process) => ({ process, tick: newestTick(process, now) })).filter(
     ({ tick }) => tick > since,
   );
-  const known = await Promise.all(due.map(({ process, tick }) => runs.get(runId(process, tick))));
-  for (const [index, { process, tick }] of due.entries()) {
-    const run = known[index] ?? (await startRun(dependencies, process, tick));
+  const known = await runs.getAll(due.map(({ process, tick }) => runId(process, tick)));
+  for (const { process, tick } of due) {
+    const found = known.find((run) => run.process === process);
+    const run = found ?? (await startRun(dependencies, process, tick));
     if (run.status === 'running') await goOn(run);
   }
 }

@@ -47,6 +47,12 @@ export class DynamoRuns implements RunStore {
     return Item === undefined ? null : items.run.read(Item);
   }
 
+  async getAll(runIds: readonly RunId[]): Promise<Run[]> {
+    const wanted = runIds.flatMap((runId) => parseRunId(runId) ?? []);
+    const found = await this.options.reader.get(wanted.map(({ process, tick }) => keys.run(process, tick)));
+    return found.map((item) => items.run.read(item));
+  }
+
   async list(limit: number): Promise<Run[]> {
     const { Items = [] } = await this.options.client.send(
       new QueryCommand({
