@@ -97,8 +97,13 @@ function labelled(
   return html`<text class="axis" x="${at}" y="${HEIGHT + 15}" text-anchor="${labelAnchor}">${label}</text>`;
 }
 
+const STEPS = [1, 2, 3, 4, 5, 6, 8, 10];
+/** From ten on there are whole numbers in between, and less of the plot stays empty. */
+const FINE_STEPS = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10];
+
 /** A round number that halves well. */
-export function niceCeiling(value: number): number {
+function niceCeiling(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
-  return ([1, 2, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value) ?? 10) * power;
+  const steps = power < 10 ? STEPS : FINE_STEPS;
+  return (steps.find((step) => step * power >= value) ?? 10) * power;
 }

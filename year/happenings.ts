@@ -66,17 +66,19 @@ function newcomers(plan: YearPlan): Happening[] {
   return joined;
 }
 
-/** Month by month at most one thing happens to somebody, until they leave. */
+/** Month by month at most one thing begins to happen to somebody, until they leave. */
 function lifeOf(index: number, since: CalendarDate, { seed, to }: YearPlan): Happening[] {
   const chance = new Chance(seed, `member ${index}`);
   const life: Happening[] = [];
-  for (let month = since; month < to; month = addDays(month, DAYS_OF_A_MONTH)) {
+  let end = to;
+  for (let month = since; month < end; month = addDays(month, DAYS_OF_A_MONTH)) {
     const on = addDays(month, chance.between(0, DAYS_OF_A_MONTH - 1));
     const { happenings, isLast } = monthOf(chance, index, on);
-    life.push(...happenings.filter((happening) => happening.on < to));
-    if (isLast) break;
+    life.push(...happenings);
+    if (isLast && on < end) end = addDays(on, 1);
   }
-  return life;
+  // What began earlier may have had an end that comes too late.
+  return life.filter((happening) => happening.on < end);
 }
 
 interface Month {

@@ -4,6 +4,7 @@ import { BaseSequencer } from 'vitest/node';
 /** Those that take longest or mostly wait, the longest first. Begun late, each would keep everybody waiting at the end. */
 const LONG = [
   'test/integration/start.test.ts',
+  'test/integration/year.test.ts',
   'test/integration/payments/both-orders.test.ts',
   'test/integration/newcomer.test.ts',
   'test/integration/pipeline/streams-to-records.test.ts',

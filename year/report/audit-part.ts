@@ -30,7 +30,7 @@ export function verdictPart(audited: Audited): Html {
         It checked ${plural(totals.records, 'billing record')} of ${plural(totals.users, 'member')},
         ${plural(totals.floats, 'cash advance')} and ${plural(totals.recurring, 'recurring payment')} with
         ${plural(totals.attempts, 'attempt')} against ${plural(totals.debits, 'debit')} in the bank’s ledger,
-        by code of its own.
+        by code that shares nothing with what it checks.
         ${totals.ledgerRead ? null : 'The ledger could not be read, so money was not counted.'}
       </p>
     </div>

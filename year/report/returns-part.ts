@@ -15,14 +15,17 @@ const LABELS: Record<ReturnClass, string> = {
 };
 const WIDTH = 360;
 
+/** Of fewer debits a share tells nothing, and the first weeks of the year would dwarf the rest. */
+const ENOUGH_DEBITS = 20;
+
 /** Three limits of very different size: a picture for each. */
 export const returnsPart = (readings: readonly MeterReading[]): Html => html`
   <section aria-labelledby="returns">
     <h2 id="returns">ACH returns against the network’s limits</h2>
     <p class="lead">
       Share of the ACH debits of the ${RETURN_RATE_DAYS} days before that came back, read from the pipeline’s
-      own meters every Sunday. With as few members as here one return weighs a lot: the pipeline warns only
-      once there are enough debits to tell.
+      own meters every Sunday, from when there were ${ENOUGH_DEBITS} of them. With as few members as here one
+      return weighs a lot: the pipeline itself warns only once there are enough debits to tell.
     </p>
     <div class="triple">${RETURN_CLASSES.map((name) => picture(name, readings))}</div>
     <details>
@@ -49,7 +52,7 @@ const shareText = (share: number | null): string => (share === null ? '–' : pe
 
 function picture(name: ReturnClass, readings: readonly MeterReading[]): Html {
   const limit = RETURN_RATE_LIMITS[name];
-  const shares = readings.map((reading) => shareOf(reading, name));
+  const shares = readings.map((reading) => plotted(reading, name));
   const highest = Math.max(0, ...shares.map((share) => share ?? 0));
   return html`<div>
     <h3>
@@ -66,7 +69,7 @@ function picture(name: ReturnClass, readings: readonly MeterReading[]): Html {
       valueText: (value) => percent(value).replace('.00', ''),
       limit: { value: limit, text: `limit ${percent(limit)}` },
       points: readings.map((reading, index) => ({
-        value: shareOf(reading, name),
+        value: plotted(reading, name),
         label: index % QUARTER_WEEKS === 0 ? day(reading.date).slice(0, -5) : null,
         text: `${day(reading.date)}: ${shareText(shareOf(reading, name))}, ${plural(reading.counts.returns[name], 'return')} of ${plural(reading.counts.debits, 'debit')}`,
       })),
@@ -75,6 +78,9 @@ function picture(name: ReturnClass, readings: readonly MeterReading[]): Html {
 }
 
 const QUARTER_WEEKS = 13;
+
+const plotted = (reading: MeterReading, name: ReturnClass): number | null =>
+  reading.counts.debits < ENOUGH_DEBITS ? null : shareOf(reading, name);
 
 /** Room for the limit's own label, and for what went beyond it. */
 const topOf = (highest: number, limit: number): number =>
