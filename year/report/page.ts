@@ -37,12 +37,16 @@ export interface YearReport {
   readonly making: Making;
 }
 
+const WHOLE_YEAR = 12;
+
 /** One file that needs nothing else: no script, no picture, no font from anywhere. */
 export function yearPage({ figures, audited, making }: YearReport): string {
+  const months = figures.money.length;
+  const title = months === WHOLE_YEAR ? 'A year of collections' : `${plural(months, 'month')} of collections`;
   const period = `${day(making.from)} – ${day(addDays(making.to, -1))}`;
   const body = html`<main class="year">
     <div class="title">
-      <h1>A year of collections</h1>
+      <h1>${title}</h1>
       <span class="sub">${period} · ${plural(making.users, 'sandbox member')}</span>
     </div>
     ${verdictPart(audited)} ${tiles(headlinesOf(figures), audited)}
@@ -51,7 +55,7 @@ export function yearPage({ figures, audited, making }: YearReport): string {
       ${membersPart(figures.members)}
     </div>
     ${returnsPart(figures.readings)}
-    <div class="grid">${outcomesPart(figures.outcomes)} ${makingPart(making)}</div>
+    <div class="grid">${outcomesPart(figures.outcomes)} ${makingPart(making, months)}</div>
     ${rulesPart(audited)}
   </main>`;
   return `<!doctype html>
@@ -60,7 +64,7 @@ export function yearPage({ figures, audited, making }: YearReport): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>A year of collections</title>
+<title>${title}</title>
 <style>${STYLE}${YEAR_STYLE}</style>
 </head>
 <body>
@@ -105,7 +109,10 @@ const minutes = (ms: number): string => {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 };
 
-const makingPart = (making: Making): Html => html`
+const commandOf = ({ users, seed }: Making, months: number): string =>
+  `npm run demo -- --users ${users} --seed ${seed}${months === WHOLE_YEAR ? '' : ` --months ${months}`}`;
+
+const makingPart = (making: Making, months: number): Html => html`
   <section aria-labelledby="making">
     <h2 id="making">How it was made</h2>
     <p class="lead">
@@ -130,7 +137,7 @@ const makingPart = (making: Making): Html => html`
       <dt>Took</dt>
       <dd>${minutes(making.durationMs)}</dd>
       <dt>Again</dt>
-      <dd><code>npm run demo -- --users ${making.users} --seed ${making.seed}</code></dd>
+      <dd><code>${commandOf(making, months)}</code></dd>
     </dl>
   </section>
 `;

@@ -31,6 +31,12 @@ describe('the page of the year', () => {
     expect(page).toMatch(/^<!doctype html>/);
   });
 
+  it('says how much time it is about, and how to have it again', () => {
+    const page = pageOf({});
+    expect(page).toContain('<title>2 months of collections</title>');
+    expect(page).toContain('npm run demo -- --users 2 --seed 1 --months 2');
+  });
+
   it('has whole pictures also when nothing happened', () => {
     const page = pageOf({});
     expect(page).not.toMatch(/NaN|Infinity|undefined|null/);
