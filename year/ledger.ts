@@ -1,5 +1,4 @@
-import type { z } from 'zod';
-import { z as schema } from 'zod';
+import { z } from 'zod';
 
 const PAGE = 5_000;
 const ANSWER_MS = 60_000;
@@ -18,10 +17,10 @@ export class LedgerReader {
     entry: S,
     after = 0,
   ): Promise<{ readonly entries: readonly z.output<S>[]; readonly last: number }> {
-    const page = schema.object({
-      entries: schema.array(entry),
-      next: schema.int().nullable(),
-      last: schema.int(),
+    const page = z.object({
+      entries: z.array(entry),
+      next: z.int().nullable(),
+      last: z.int(),
     });
     const found: z.output<S>[] = [];
     let from: number | null = after;
