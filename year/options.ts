@@ -4,7 +4,7 @@ export const HELP = `npm run demo -- [--users N] [--months N] [--seed TEXT] [--o
 
 Lets a year pass on the real pipeline, on servers of its own, and writes a page about it.
 
-  --users N    members when the year begins (150)
+  --users N    members when the year begins (100)
   --months N   how many months pass (12)
   --seed TEXT  the same seed and number give the same people, and the same things befall them (1)
   --out FILE   the page (demo-report.html)
@@ -30,7 +30,7 @@ export function readOptions(args: readonly string[]): YearOptions | null {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      users: { type: 'string', default: '150' },
+      users: { type: 'string', default: '100' },
       months: { type: 'string', default: '12' },
       seed: { type: 'string', default: '1' },
       out: { type: 'string', default: 'demo-report.html' },
