@@ -35,7 +35,7 @@ export const CHARACTERS: readonly Character[] = [
   },
   {
     name: 'pays from the account',
-    share: 22,
+    share: 23,
     bank: { has_debit_card: false, balance: PLENTY },
     troubles: 'of-accounts',
   },
@@ -63,7 +63,7 @@ export const CHARACTERS: readonly Character[] = [
   },
   {
     name: 'says it was not authorized',
-    share: 2,
+    share: 1,
     bank: {
       has_debit_card: false,
       balance: PLENTY,

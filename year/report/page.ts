@@ -85,7 +85,7 @@ function tiles(headlines: Headlines, { totals }: Audited): Html {
       'sent',
       'Recovered by retry',
       wholePercent(failedFirst === 0 ? null : recovered / failedFirst),
-      `${count(recovered)} of ${count(failedFirst)} failed first attempts`,
+      `${count(recovered)} of ${count(failedFirst)} that failed at first`,
     )}
     ${tile('later', 'Members at the end', count(members), `${count(membersAtFirst)} after the first month`)}
     ${tile('unpaid', 'Left in the year', count(gone), `${wholePercent(churn)} a month on average`)}

@@ -56,7 +56,7 @@ function picture(name: ReturnClass, readings: readonly MeterReading[]): Html {
   const highest = Math.max(0, ...shares.map((share) => share ?? 0));
   return html`<div>
     <h3>
-      ${LABELS[name]}
+      ${LABELS[name]} ${highest > limit ? html`<span class="pill warn">over the limit</span>` : null}
       <span class="sub">at most ${percent(highest)}, limit ${percent(limit)}</span>
     </h3>
     ${linePlot({

@@ -60,7 +60,7 @@ describe('the page of the year', () => {
       ],
       runs: [run('retry', '2030-02-12T07:00:00Z', { collected: { count: 7, amount: 3493, reasons: {} } })],
     });
-    expect(page).toContain('1 of 1 failed first attempts');
+    expect(page).toContain('1 of 1 that failed at first');
     expect(page).toContain('100 % within 2 days');
     expect(page).toContain('End of Feb 2030: active 1;');
     expect(page).toContain('Feb 2030: collected 7,');
@@ -80,6 +80,7 @@ describe('the page of the year', () => {
     const [, plot = ''] = /id="returns-overall-title"(.*?)<\/svg>/s.exec(page) ?? [];
     const [, points = ''] = /polyline[^>]*points="([^"]*)"/s.exec(plot) ?? [];
     expect(points.trim().split(' ')).toHaveLength(2);
+    expect([...page.matchAll(/over the limit/g)]).toHaveLength(1);
   });
 
   it('says in a sentence that the audit found nothing, and what it looked at', () => {
