@@ -82,6 +82,14 @@ describe('a run', () => {
     expect(verdicts).not.toHaveBeenCalled();
   });
 
+  it('of several lists passes the empty ones on one page', async () => {
+    const dependencies = runner();
+    const resumes = vi.spyOn(dependencies.runs, 'resumes');
+    const run = await drive(dependencies, await startRun(dependencies, 'pause', nextTick()));
+    expect(run).toMatchObject({ status: 'complete', due: 0, pass: 1, page: 0 });
+    expect(resumes.mock.calls.length).toBeGreaterThan(1);
+  });
+
   it('started twice, and driven by two at once, is one run: each record is charged once', async () => {
     const paying = await members(9);
     const dependencies = runner();
