@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { CalendarDate } from '../src/domain/calendar-date.ts';
 import { isWeekend } from '../src/domain/calendar-date.ts';
@@ -99,7 +98,7 @@ export class Life {
     const events: EventIdentity[] = [];
     for (const happening of happenings) {
       if (happening.what === 'event') {
-        const id = randomUUID();
+        const id = `${happening.userId}.${happening.on}.${happening.type}`;
         messages.push({ key: happening.userId, text: this.eventText(id, happening) });
         events.push({ stream: 'users', identity: id });
       } else await this.perform(happening);
