@@ -137,6 +137,12 @@ module.exports = {
       { path: '^docs/' },
     ),
     only(
+      'nobody-imports-year',
+      'It shows what the others can do; nothing may come to need it.',
+      { path: '^(src|queues|workers|dashboard|bench)/' },
+      { path: '^year/' },
+    ),
+    only(
       'no-production-code-imports-tests',
       'Tests are not shipped.',
       { path: '^(src|queues|workers|dashboard)/' },

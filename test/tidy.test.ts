@@ -30,7 +30,10 @@ async function violations(baseDir: string): Promise<string[]> {
     // The compiler's configuration is this project's, wherever the files lie.
     tsConfig: { fileName: join(root, 'tsconfig.json') },
   };
-  const { output } = await cruise(['src', 'queues', 'workers', 'dashboard', 'bench', 'sim', 'docs'], options);
+  const { output } = await cruise(
+    ['src', 'queues', 'workers', 'dashboard', 'bench', 'sim', 'docs', 'year'],
+    options,
+  );
   return (output as ICruiseResult).summary.violations.map(
     ({ rule, from, to }) => `${rule.name}: ${from} → ${to}`,
   );
@@ -87,6 +90,7 @@ describe('imports', () => {
       ],
       ['the-oracle-shares-no-code-with-what-it-watches', 'sim/oracle/b.ts', '../x.ts', 'sim/x.ts'],
       ['nobody-imports-docs', 'src/cli/c.ts', '../../docs/x.ts', 'docs/x.ts'],
+      ['nobody-imports-year', 'dashboard/a.ts', '../year/x.ts', 'year/x.ts'],
       ['no-production-code-imports-tests', 'src/cli/b.ts', '../../test/x.ts', 'test/x.ts'],
     ];
     /** What stands next to what is forbidden. */
@@ -103,6 +107,7 @@ describe('imports', () => {
       ['sim/oracle/c.ts', '../../src/audit/x.ts'],
       ['sim/dynamodb/c.ts', '@aws-sdk/client-kinesis'],
       ['docs/x.ts', '../src/domain/x.ts'],
+      ['year/x.ts', '../dashboard/x.ts'],
       ['test/x.ts', '../src/domain/x.ts'],
     ];
     const packages = ['pino', 'uuid', 'bullmq', '@aws-sdk/client-kinesis', '@smithy/signature-v4'];
@@ -162,6 +167,7 @@ describe('source', () => {
       'bench',
       'sim/dynamodb',
       'docs/generate',
+      'year',
     ];
     for (const room of rooms) expect(read(`${room}/README.md`)).toMatch(/\bown/i);
   });

@@ -14,7 +14,8 @@ import { delay } from './put-off.ts';
 const INDEX_WAITS = 30;
 const INDEX_WAIT_MS = 1_000;
 
-const SHORTEST_WAIT_MS = 200;
+/** Most runs are small and soon over; a long one is looked at more and more seldom. */
+const SHORTEST_WAIT_MS = 25;
 const LONGEST_WAIT_MS = 5_000;
 
 const jobInFlight = pageJob.extend({ indexWaits: z.int().optional() });

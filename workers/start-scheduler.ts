@@ -3,6 +3,7 @@ import { QueueSet } from '../queues/queue-set.ts';
 import { clockFrom } from '../src/adapters/clock/clock-from.ts';
 import { openMetricsServer } from '../src/adapters/metrics/metrics-server.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
+import { startDueRuns } from '../src/app/reconcile-runs.ts';
 import type { Environment } from '../src/config/read-config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import * as sections from '../src/config/sections.ts';
@@ -41,8 +42,13 @@ export async function startScheduler(
   });
   const queues = new QueueSet(redis);
   const stopping = new AbortController();
-  let clockMoved = new AbortController();
-  clockSource.onChange(() => clockMoved.abort());
+  // What is due follows from the clock. Everything else was lost or not, whatever the time, and waits for its round.
+  clockSource.onChange(() => {
+    startDueRuns({ runs: stores.runs, clock, goOn: (run) => queues.ensurePage(run) }).catch(
+      (error: unknown) =>
+        log.error({ err: error }, 'the runs that a moved clock made due could not be started'),
+    );
+  });
 
   const round = roundOfChores({
     ...stores,
@@ -54,11 +60,8 @@ export async function startScheduler(
   });
   const rounds = (async () => {
     while (!stopping.signal.aborted) {
-      clockMoved = new AbortController();
       await round();
-      await systemTimer
-        .sleep(ROUND_MS, AbortSignal.any([stopping.signal, clockMoved.signal]))
-        .catch(() => undefined);
+      await systemTimer.sleep(ROUND_MS, stopping.signal).catch(() => undefined);
     }
   })();
   const health = watchHealth(

@@ -53,12 +53,27 @@ export interface DueQuery<P extends RunProcess = RunProcess> {
   readonly startedAt: Instant | null;
 }
 
+/**
+ * So many empty pages are passed in one go: lists and their parts are mostly empty, and a page of its own costs each a job
+ * and two writes. Not more: where an old index must be sifted, a run has to note how far it has come.
+ */
+const MOST_EMPTY_PAGES = 20;
+
 /** What a run of that process and tick considers, a page at a time, list after list. A forecast reads the same. */
 export async function readDuePage(
   sources: DueSources,
   { cursor, ...query }: DueQuery & { readonly cursor: PageKey | null },
 ): Promise<DuePage> {
   const lists = listsOf(sources, query);
+  let page = await readPageAt(lists, cursor);
+  for (let passed = 0; passed < MOST_EMPTY_PAGES && isEmpty(page) && page.nextKey !== null; passed += 1)
+    page = await readPageAt(lists, page.nextKey);
+  return page;
+}
+
+const isEmpty = ({ records, malformed }: ListPage): boolean => records.length === 0 && malformed.length === 0;
+
+async function readPageAt(lists: readonly [DueList, ...DueList[]], cursor: PageKey | null): Promise<DuePage> {
   const { list, key, following } = placeIn(lists, cursor);
   const page = await list.read(key);
   const startOfNext = following === undefined ? null : cursorIn(following, '');

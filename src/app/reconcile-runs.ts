@@ -1,4 +1,4 @@
-import { RUN_PROCESSES } from '../domain/runs.ts';
+import { RUN_PROCESSES, runId } from '../domain/runs.ts';
 import { newestTick } from '../domain/schedule.ts';
 import type { Run, RunningRuns } from '../ports/runs.ts';
 import type { RunDependencies } from './run-collections.ts';
@@ -20,14 +20,18 @@ export async function reconcileRuns(dependencies: ReconcileDependencies): Promis
   return running;
 }
 
+/** Looks first: almost always all of them were started before, and a refused write costs as much as one that is made. */
 export async function startDueRuns(dependencies: ReconcileDependencies): Promise<void> {
   const { runs, clock, goOn } = dependencies;
   const now = clock.now();
   const since = await runs.since(now);
-  for (const process of RUN_PROCESSES) {
-    const tick = newestTick(process, now);
-    if (tick <= since) continue;
-    const run = await startRun(dependencies, process, tick);
+  const due = RUN_PROCESSES.map((process) => ({ process, tick: newestTick(process, now) })).filter(
+    ({ tick }) => tick > since,
+  );
+  const known = await runs.getAll(due.map(({ process, tick }) => runId(process, tick)));
+  for (const { process, tick } of due) {
+    const found = known.find((run) => run.process === process);
+    const run = found ?? (await startRun(dependencies, process, tick));
     if (run.status === 'running') await goOn(run);
   }
 }

@@ -3,15 +3,16 @@ import { areTooManyDoubtful } from '../domain/doubt.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { owns } from '../domain/ownership.ts';
+import { ZERO } from '../domain/money.ts';
 import { isRecurringProcess } from '../domain/recurring/runs.ts';
 import type { RunId, RunProcess } from '../domain/runs.ts';
 import { runId } from '../domain/runs.ts';
 import type { MalformedRowError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
-import type { Forecast, RecordRef, Run, RunPosition, RunStore } from '../ports/runs.ts';
+import type { Forecast, RecordRef, Run, RunPosition, RunReport, RunStore } from '../ports/runs.ts';
 import type { PageKey } from '../ports/subscriptions.ts';
-import type { DueSources } from './due-page.ts';
+import type { DuePage, DueSources } from './due-page.ts';
 import { readDuePage } from './due-page.ts';
 import { malformedReason } from './malformed-reason.ts';
 import type { DueMarks } from './recurring/due-days.ts';
@@ -103,8 +104,18 @@ export async function takePage(
   const records = run.pass === 1 ? ours : await notConsidered(runs, run, ours);
   if (records.length > 0) await dependencies.enqueue(run, records);
   const counted = count(run, { handedOver: records.length, notOwned: page.records.length - ours.length });
+  if (isEmptyRange(run, page)) {
+    await finish(dependencies, { ...counted, status: 'complete', report: NOTHING_DUE });
+    return { then: 'over' };
+  }
   return advance(dependencies, run, counted, page.nextKey, patient);
 }
+
+/** Nobody was considered, so there is no verdict to be looked for. */
+const NOTHING_DUE: RunReport = { records: 0, amount: ZERO, byVerdict: {}, byPlan: {} };
+
+const isEmptyRange = (run: RunPosition, { records, malformed, nextKey }: DuePage): boolean =>
+  run.pass === 1 && run.page === 0 && nextKey === null && records.length === 0 && malformed.length === 0;
 
 /** Never beyond today: a run of a later day may be asked for, and what comes before it is still to be written. */
 async function beforeTheFirstPage(

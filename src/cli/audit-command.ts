@@ -37,6 +37,20 @@ export async function runAudit(
   { json, write = (text) => process.stdout.write(text) }: AuditRequest,
   out: Out,
 ): Promise<number> {
+  const audited = await auditSystem(environment, out);
+  if (json) write(`${JSON.stringify(figures(audited))}\n`);
+  return isClean(audited) ? 0 : 1;
+}
+
+export interface Audited {
+  readonly violations: readonly Violation[];
+  readonly totals: AuditTotals;
+}
+
+export const isClean = ({ totals }: Audited): boolean => totals.violations === 0 && totals.unsettled === 0;
+
+/** The audit of whatever the environment points at; people are told of each violation on the way. */
+export async function auditSystem(environment: Environment, out: Out): Promise<Audited> {
   const { dynamodb, clock, bank, janitor, floats } = readConfig(environment, {
     dynamodb: sections.dynamodb,
     clock: sections.clock,
@@ -61,9 +75,7 @@ export async function runAudit(
       abandonAfterMs: janitor.ATTEMPT_ABANDON_AFTER,
       floatLimits: limitsOf(floats.floatPolicy),
     };
-    const { violations, totals } = await tell({ tables, ledger }, options, out);
-    if (json) write(`${JSON.stringify(figures(violations, totals))}\n`);
-    return totals.violations === 0 && totals.unsettled === 0 ? 0 : 1;
+    return await tell({ tables, ledger }, options, out);
   } finally {
     client.destroy();
   }
@@ -76,11 +88,7 @@ const limitsOf = (policy: FloatPolicy): FloatLimits => ({
   twoFailures: policy.twoFailuresGate,
 });
 
-async function tell(
-  source: AuditSource,
-  options: AuditOptions,
-  out: Out,
-): Promise<{ violations: Violation[]; totals: AuditTotals }> {
+async function tell(source: AuditSource, options: AuditOptions, out: Out): Promise<Audited> {
   const violations: Violation[] = [];
   const bar = out.progress('auditing records, floats and accounts', await source.tables.estimate());
   const onProgress: OnProgress = ({ records, floats, accountItems }) =>
@@ -111,7 +119,7 @@ function summary(totals: AuditTotals, out: Out): void {
 }
 
 /** Of the products, those of which there is something. */
-function whatOf({ records, floats, recurring }: AuditTotals): string {
+export function whatOf({ records, floats, recurring }: AuditTotals): string {
   const [last, ...others] = [
     recurring === 0 ? [] : [`${recurring} recurring payments`],
     floats === 0 ? [] : [`${floats} floats`],
@@ -120,7 +128,7 @@ function whatOf({ records, floats, recurring }: AuditTotals): string {
   return others.length === 0 ? `${last}` : `${others.reverse().join(', ')} and ${last}`;
 }
 
-const figures = (violations: readonly Violation[], totals: AuditTotals) => ({
+const figures = ({ violations, totals }: Audited) => ({
   violations,
   checked: totals.records,
   floats: totals.floats,

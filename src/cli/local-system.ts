@@ -16,11 +16,13 @@ import { startScheduler } from '../../workers/start-scheduler.ts';
 import { startWorkers } from '../../workers/start-workers.ts';
 import type { Environment } from '../config/read-config.ts';
 import { preferredPort } from '../embedded/free-port.ts';
+import type { StackOptions } from '../embedded/stack.ts';
 import { startStack } from '../embedded/stack.ts';
-import { dataDir, removeLocalEnvironment, writeLocalEnvironment } from './local-environment.ts';
+import type { BridgeTimes } from '../app/bridge/bridge.ts';
+import { removeLocalEnvironment, writeLocalEnvironment } from './local-environment.ts';
 import { localTokens } from './local-tokens.ts';
 import { makeTables } from './make-tables.ts';
-import { sandboxClient, seed } from './sandbox-commands.ts';
+import { sandboxClient } from './sandbox-commands.ts';
 import { formatInstant } from '../domain/instant.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -28,25 +30,34 @@ export interface LocalSystem {
   readonly dataDir: string;
   /** What makes a process part of this system. */
   readonly environment: Environment;
+  readonly apiUrl: string;
   summary(): void;
   /** Resolves when the signal aborts; rejects when a part ends by itself. */
   untilStopped(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
 
-const DEMO_MEMBERS = 200;
+export interface LocalSystemOptions {
+  readonly stack: StackOptions;
+  /** Before anybody works: whatever is due must find its members. */
+  readonly seed: (environment: Environment) => Promise<void>;
+  /** How often the bridges look. Default: as in life. */
+  readonly bridgeTimes?: BridgeTimes;
+}
+
 const API_PORT = 3_000;
 const DASHBOARD_PORT = 3_001;
 
-/** Servers, pretend bank, tables, demo members, workers, in the order in which they need each other. */
+/** Servers, pretend bank, tables, members, workers, in the order in which they need each other. */
 export async function startLocalSystem(
   environment: Environment,
   out: Terminal,
   signal: AbortSignal,
+  options: LocalSystemOptions,
 ): Promise<LocalSystem> {
-  const folder = dataDir(environment);
+  const folder = options.stack.dataDir;
   out.line('starting Redis, DynamoDB and Kinesis …');
-  const stack = await startStack({ dataDir: folder });
+  const stack = await startStack(options.stack);
   const parts: { bank?: Bank; roles: readonly RunningRole[] } = { roles: [] };
   const stop = async (): Promise<void> => {
     removeLocalEnvironment(folder);
@@ -82,12 +93,8 @@ export async function startLocalSystem(
       PORT: environment['PORT'] ?? String(await preferredPort(API_PORT)),
       DASHBOARD_PORT: environment['DASHBOARD_PORT'] ?? String(await preferredPort(DASHBOARD_PORT)),
     };
-    const seeded = await seed(whole, { users: DEMO_MEMBERS, prefix: 'demo', onlyIfMissing: true }, out);
-    if (seeded !== null)
-      out.line(
-        `seeded ${seeded.members} demo members with ${seeded.records} billing records, ${seeded.floats} floats and ${seeded.recurring} recurring payments`,
-      );
-    const { api, dashboard, others } = await startRoles(whole, folder);
+    await options.seed(whole);
+    const { api, dashboard, others } = await startRoles(whole, folder, options.bridgeTimes);
     parts.roles = [dashboard, api, ...others];
     const apiUrl = `http://127.0.0.1:${api.port}`;
     const consoleUrl = `http://127.0.0.1:${dashboard.port}`;
@@ -95,6 +102,7 @@ export async function startLocalSystem(
     return {
       dataDir: folder,
       environment: whole,
+      apiUrl,
       stop,
       summary: () =>
         summary(out, {
@@ -167,6 +175,7 @@ function summary(
 async function startRoles(
   environment: Environment,
   folder: string,
+  times: BridgeTimes | undefined,
 ): Promise<{
   readonly api: RunningApi;
   readonly dashboard: RunningDashboard;
@@ -179,7 +188,7 @@ async function startRoles(
     await startWorkers(environment, { log: log('workers'), metrics }),
     await startBridges(
       { FEEDER_ENABLED: 'true', ...environment, METRICS_PORT: '' },
-      { log: log('bridges'), metrics },
+      { log: log('bridges'), metrics, ...(times === undefined ? {} : { times }) },
     ),
     // One process, one set of metrics, one port for them.
     await startScheduler({ ...environment, METRICS_PORT: '' }, { log: log('scheduler'), metrics }),

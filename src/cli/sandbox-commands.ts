@@ -7,7 +7,7 @@ import type { Environment } from '../config/read-config.ts';
 import { readConfig } from '../config/read-config.ts';
 import * as sections from '../config/sections.ts';
 import { demoUserId } from '../demo/population.ts';
-import type { SeedResult } from '../demo/seed.ts';
+import type { SeedRequest, SeedResult } from '../demo/seed.ts';
 import { seedDemo } from '../demo/seed.ts';
 import { ConfigurationError } from '../errors.ts';
 import type { Terminal } from './terminal.ts';
@@ -26,7 +26,7 @@ export function sandboxClient(environment: Environment): SandboxClient {
 /** Made-up members in the tables and at the pretend bank. Null when `onlyIfMissing` and they are there. */
 export async function seed(
   environment: Environment,
-  request: { users: number; prefix: string; onlyIfMissing: boolean },
+  request: Omit<SeedRequest, 'now'> & { readonly onlyIfMissing: boolean },
   out: Terminal,
 ): Promise<SeedResult | null> {
   const { dynamodb, general } = readConfig(environment, {

@@ -1,6 +1,9 @@
 import { runAudit } from './audit-command.ts';
 import { collectDue, dayTable } from './collect-due.ts';
+import type { Environment } from '../config/read-config.ts';
+import { dataDir } from './local-environment.ts';
 import { startLocalSystem } from './local-system.ts';
+import { seed } from './sandbox-commands.ts';
 import { colour, terminal } from './terminal.ts';
 
 /**
@@ -10,6 +13,7 @@ import { colour, terminal } from './terminal.ts';
 const out = terminal();
 const once = process.argv.includes('--once');
 const stopped = new AbortController();
+const DEMO_MEMBERS = 200;
 
 /** Under npm one Ctrl-C comes twice: from the terminal, and passed on by npm. A person is not that fast. */
 const SAME_KEY_MS = 1_000;
@@ -30,8 +34,19 @@ if (process.env['npm_lifecycle_event'] === 'start') {
   setInterval(() => process.ppid !== npm && stopped.abort(), 500).unref();
 }
 
+async function seedMembers(environment: Environment): Promise<void> {
+  const seeded = await seed(environment, { users: DEMO_MEMBERS, prefix: 'demo', onlyIfMissing: true }, out);
+  if (seeded === null) return;
+  out.line(
+    `seeded ${seeded.members} demo members with ${seeded.records} billing records, ${seeded.floats} floats and ${seeded.recurring} recurring payments`,
+  );
+}
+
 try {
-  const system = await startLocalSystem(process.env, out, stopped.signal);
+  const system = await startLocalSystem(process.env, out, stopped.signal, {
+    stack: { dataDir: dataDir(process.env) },
+    seed: seedMembers,
+  });
   try {
     // Without its servers a run would wait for them for ever.
     const ended = system.untilStopped(stopped.signal).then(() => Promise.reject(new Error('stopped')));

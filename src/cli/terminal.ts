@@ -13,7 +13,8 @@ export interface Terminal {
 }
 
 export interface Progress {
-  update(done: number): void;
+  /** `note`: what else is known by now. */
+  update(done: number, note?: string): void;
   finish(): void;
 }
 
@@ -46,10 +47,15 @@ export function terminal(out: NodeJS.WriteStream = process.stdout): Terminal {
 }
 
 function bar(what: string, total: number, out: NodeJS.WriteStream): Progress {
-  const shown = singleBar(`${what} {bar} {percentage}% · {value}/{total} · {eta_formatted} left`, out);
-  shown.start(total, 0);
-  return { update: (done) => shown.update(done), finish: () => shown.stop() };
+  const shown = singleBar(`${what} {bar} {percentage}% · {value}/{total} · {eta_formatted} left{note}`, out);
+  shown.start(total, 0, { note: '' });
+  return {
+    update: (done, note) => shown.update(done, { note: noted(note) }),
+    finish: () => shown.stop(),
+  };
 }
+
+const noted = (note: string | undefined): string => (note === undefined ? '' : ` · ${note}`);
 
 /** How much time is left cannot be told while the end is not known. */
 function growingBar(what: string, out: NodeJS.WriteStream, line: (text: string) => void): Counter {
@@ -78,11 +84,11 @@ const singleBar = (format: string, stream: NodeJS.WriteStream): SingleBar =>
 function lines(what: string, total: number, line: (text: string) => void): Progress {
   let tenths = 0;
   return {
-    update(done) {
+    update(done, note) {
       const reached = Math.floor((done * 10) / Math.max(1, total));
       if (reached <= tenths) return;
       tenths = reached;
-      line(`${what}: ${done} of ${total}`);
+      line(`${what}: ${done} of ${total}${noted(note)}`);
     },
     finish: () => undefined,
   };

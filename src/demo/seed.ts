@@ -32,6 +32,8 @@ export interface SeedRequest {
   /** Members are named `<prefix>-000001` and so on. */
   readonly prefix: string;
   readonly now: Instant;
+  /** Default: the people of the demo. */
+  readonly memberOf?: typeof demoMember;
 }
 
 export interface SeedResult {
@@ -55,6 +57,7 @@ export async function seedDemo(
   bank: SeedBank,
   onProgress: (members: number) => void = () => undefined,
 ): Promise<SeedResult> {
+  const { memberOf = demoMember } = request;
   let records = 0;
   let floats = 0;
   let recurring = 0;
@@ -64,7 +67,7 @@ export async function seedDemo(
     const known = await Promise.all(indexes.map((index) => store.hasUser(demoUserId(request.prefix, index))));
     const members = indexes
       .filter((_, i) => known[i] !== true)
-      .map((index) => demoMember(request.prefix, index, request.now));
+      .map((index) => memberOf(request.prefix, index, request.now));
     if (members.length > 0) {
       await bank.putUsers(members.map(({ bankUser }) => bankUser));
       await store.write(await Promise.all(members.map((member) => withDebits(member, bank))));

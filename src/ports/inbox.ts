@@ -104,7 +104,7 @@ export interface Inbox {
    * What became of an event of this identity, if it was dealt with before: applied, or taken out as it is in quarantine or
    * was dropped. Then it was only delivered again: `saveApplied` takes it out of the inbox.
    */
-  wasApplied(event: InboxEvent): Promise<EventOutcome | null>;
+  wasApplied(event: Pick<InboxEvent, 'stream' | 'identity'>): Promise<EventOutcome | null>;
   /**
    * Goes along with the change that the event makes: applied once, with it or not at all. Three items of the transaction.
    * Afterwards, for an event of the `users` stream: `liftFlag`.

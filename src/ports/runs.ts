@@ -81,6 +81,8 @@ export interface RunStore {
   /** False when the run exists: then it goes on from where it stands. */
   start(run: Run): Promise<boolean>;
   get(runId: RunId): Promise<Run | null>;
+  /** Those of them that were started, in no order. */
+  getAll(runIds: readonly RunId[]): Promise<Run[]>;
   /** Newest first. */
   list(limit: number): Promise<Run[]>;
   /** Every run that is under way. Eventually consistent. */

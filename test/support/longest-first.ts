@@ -5,6 +5,7 @@ import { BaseSequencer } from 'vitest/node';
 const LONG = [
   'test/integration/start.test.ts',
   'test/integration/docs-commands.test.ts',
+  'test/integration/year.test.ts',
   'test/integration/payments/both-orders.test.ts',
   'test/integration/newcomer.test.ts',
   'test/integration/pipeline/streams-to-records.test.ts',

@@ -80,7 +80,7 @@ export class DynamoInbox implements Inbox {
     return first === undefined ? null : inboxItems.event.read(first);
   }
 
-  async wasApplied(event: InboxEvent): Promise<EventOutcome | null> {
+  async wasApplied(event: Pick<InboxEvent, 'stream' | 'identity'>): Promise<EventOutcome | null> {
     const item = await this.item(inboxKeys.done(event));
     return item === undefined ? null : inboxItems.done.read(item).outcome;
   }

@@ -47,6 +47,12 @@ export class DynamoRuns implements RunStore {
     return Item === undefined ? null : items.run.read(Item);
   }
 
+  async getAll(runIds: readonly RunId[]): Promise<Run[]> {
+    const wanted = runIds.flatMap((runId) => parseRunId(runId) ?? []);
+    const found = await this.options.reader.get(wanted.map(({ process, tick }) => keys.run(process, tick)));
+    return found.map((item) => items.run.read(item));
+  }
+
   async list(limit: number): Promise<Run[]> {
     const { Items = [] } = await this.options.client.send(
       new QueryCommand({
@@ -77,13 +83,12 @@ export class DynamoRuns implements RunStore {
 
   async since(now: Instant): Promise<Instant> {
     const { client, table: TableName } = this.options;
+    const known = await this.knownSince();
+    if (known !== null) return known;
     await unlessRefused(() =>
       client.send(new PutItemCommand({ TableName, Item: items.schedule.write(now), ...rowIsNew('pk') })),
     );
-    const { Item } = await client.send(
-      new GetItemCommand({ TableName, Key: marshall(keys.schedule), ConsistentRead: true }),
-    );
-    return Item === undefined ? now : items.schedule.read(Item);
+    return (await this.knownSince()) ?? now;
   }
 
   async doubtful(runId: RunId): Promise<number> {
@@ -116,6 +121,17 @@ export class DynamoRuns implements RunStore {
       ExpressionAttributeValues: { ':part': { S: part } },
     }));
     return { verdicts: page.items.map((item: RawItem) => items.verdict.read(item)), nextKey: page.nextKey };
+  }
+
+  private async knownSince(): Promise<Instant | null> {
+    const { Item } = await this.options.client.send(
+      new GetItemCommand({
+        TableName: this.options.table,
+        Key: marshall(keys.schedule),
+        ConsistentRead: true,
+      }),
+    );
+    return Item === undefined ? null : items.schedule.read(Item);
   }
 
   private listed(list: string, key: PageKey | null) {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { reconcileRuns } from '../../../src/app/reconcile-runs.ts';
 import type { RunDependencies } from '../../../src/app/run-collections.ts';
 import { startRun } from '../../../src/app/run-collections.ts';
@@ -43,6 +43,14 @@ describe('the reconciler', () => {
     const run = (await dependencies.runs.list(1))[0]!;
     expect((await drive(dependencies, run)).status).toBe('complete');
     expect(await reconcile('2026-11-16T07:01:00Z')).toEqual([]);
+  });
+
+  it('looks at what was started before, and writes nothing', async () => {
+    await reconcile('2026-11-09T06:00:00Z');
+    await reconcile('2026-11-16T06:30:00Z');
+    const start = vi.spyOn(dependencies.runs, 'start');
+    expect(await reconcile('2026-11-16T06:31:00Z')).toHaveLength(10);
+    expect(start).not.toHaveBeenCalled();
   });
 
   it('makes up for the newest missed tick of each process after an outage, and not for older ones', async () => {

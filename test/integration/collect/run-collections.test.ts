@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { NextStep, RunDependencies } from '../../../src/app/run-collections.ts';
 import { startRun, takePage } from '../../../src/app/run-collections.ts';
 import { plusDays, plusMs } from '../../../src/domain/instant.ts';
@@ -71,6 +71,23 @@ describe('a run', () => {
         refuse: { count: 1, amount: 499, reasons: { 'balance-too-low': 1 } },
       },
     });
+  });
+
+  it('that finds nothing due has a report of nothing, without looking for verdicts', async () => {
+    const dependencies = runner();
+    const verdicts = vi.spyOn(dependencies.runs, 'verdicts');
+    const run = await drive(dependencies, await startRun(dependencies, 'scheduled', nextTick()));
+    expect(run).toMatchObject({ status: 'complete', due: 0, pass: 1 });
+    expect(run.report).toEqual({ records: 0, amount: 0, byVerdict: {}, byPlan: {} });
+    expect(verdicts).not.toHaveBeenCalled();
+  });
+
+  it('of several lists passes the empty ones on one page', async () => {
+    const dependencies = runner();
+    const resumes = vi.spyOn(dependencies.runs, 'resumes');
+    const run = await drive(dependencies, await startRun(dependencies, 'pause', nextTick()));
+    expect(run).toMatchObject({ status: 'complete', due: 0, pass: 1, page: 0 });
+    expect(resumes.mock.calls.length).toBeGreaterThan(1);
   });
 
   it('started twice, and driven by two at once, is one run: each record is charged once', async () => {

@@ -1,0 +1,109 @@
+import { count } from './format.ts';
+import type { Html } from './html.ts';
+import { html } from './html.ts';
+import type { Outcome } from './outcomes.ts';
+
+export interface StackedBar {
+  /** Under the axis. Null: there is no room for all of them. */
+  readonly label: string | null;
+  /** What somebody who points at it is told. */
+  readonly text: string;
+  /** From the bottom up. */
+  readonly layers: readonly { readonly tone: Outcome; readonly value: number }[];
+}
+
+export interface StackedBars {
+  /** Tells this plot from others of the page. */
+  readonly id: string;
+  readonly title: string;
+  readonly bars: readonly StackedBar[];
+  readonly barWidth: number;
+  readonly gap: number;
+  /** Labels stand under the middle of their bar, or end with it. Default: they end with it. */
+  readonly labelAnchor?: 'middle' | 'end';
+  /** What the bars measure, above the axis. Default: nothing, it stands elsewhere. */
+  readonly unit?: string;
+  /** How a value of the axis is written. Default: as a count. */
+  readonly valueText?: (value: number) => string;
+}
+
+const HEIGHT = 160;
+/** Above the highest line: half of a letter, and where there is one the unit. */
+const ABOVE = 4;
+const UNIT = 16;
+const BELOW = 22;
+const LEFT = 44;
+
+/** A bar for each, a layer for each tone. Drawn on the server: no script, no library, prints well. */
+export function stackedBars(plot: StackedBars): Html {
+  const { id, title, bars, barWidth, gap, unit, valueText = count } = plot;
+  const above = unit === undefined ? ABOVE : ABOVE + UNIT;
+  const top = niceCeiling(Math.max(1, ...bars.map(totalOf)));
+  const width = LEFT + bars.length * (barWidth + gap);
+  const left = (index: number): number => LEFT + index * (barWidth + gap);
+  return html`<svg
+    class="plot"
+    viewBox="0 ${-above} ${width} ${above + HEIGHT + BELOW}"
+    role="img"
+    aria-labelledby="${id}-title"
+  >
+    <title id="${id}-title">${title}</title>
+    ${unit === undefined ? null : html`<text class="axis" x="0" y="${-UNIT / 2}">${unit}</text>`}
+    ${[0, 0.5, 1].map((share) => gridLine(valueText(top * share), HEIGHT - HEIGHT * share, width))}
+    ${bars.map((each, index) => drawn(each, left(index), barWidth, top))}
+    ${bars.map((each, index) => labelled(each, left(index), plot))}
+  </svg>`;
+}
+
+const totalOf = ({ layers }: StackedBar): number => layers.reduce((total, { value }) => total + value, 0);
+
+function gridLine(text: string, y: number, width: number): Html {
+  return html`<line class="grid" x1="${LEFT}" x2="${width}" y1="${y}" y2="${y}" /><text
+      class="axis"
+      x="${LEFT - 6}"
+      y="${y + 3}"
+      text-anchor="end"
+      >${text}</text
+    >`;
+}
+
+function drawn({ text, layers }: StackedBar, x: number, width: number, top: number): Html {
+  let y = HEIGHT;
+  const rects = layers.map(({ tone, value }) => {
+    const height = (value / top) * HEIGHT;
+    y -= height;
+    return height === 0
+      ? null
+      : html`<rect
+          class="fill-${tone}"
+          x="${x}"
+          y="${y.toFixed(2)}"
+          width="${width}"
+          height="${height.toFixed(2)}"
+        />`;
+  });
+  return html`<g
+    ><title>${text}</title><rect class="hit" x="${x}" y="0" width="${width}" height="${HEIGHT}" />${rects}</g
+  >`;
+}
+
+function labelled(
+  { label }: StackedBar,
+  x: number,
+  { barWidth, labelAnchor = 'end' }: StackedBars,
+): Html | null {
+  if (label === null) return null;
+  const at = labelAnchor === 'end' ? x + barWidth : x + barWidth / 2;
+  return html`<text class="axis" x="${at}" y="${HEIGHT + 15}" text-anchor="${labelAnchor}">${label}</text>`;
+}
+
+const STEPS = [1, 2, 3, 4, 5, 6, 8, 10];
+/** From ten on there are whole numbers in between, and less of the plot stays empty. */
+const FINE_STEPS = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10];
+
+/** A round number that halves well. */
+function niceCeiling(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  const steps = power < 10 ? STEPS : FINE_STEPS;
+  return (steps.find((step) => step * power >= value) ?? 10) * power;
+}
