@@ -58,7 +58,7 @@ export class Network {
       const arrive = (delayMs: number, then: (outcome: Outcome<T>) => void): void =>
         void this.timeline.after(delayMs, () => {
           const isOrphan = !process.isAlive && delayMs < link.latestMs && this.random.chance(ORPHAN_DELAYED);
-          if (isOrphan) arrive(delayMs + this.random.next() * link.latestMs, then);
+          if (isOrphan) arrive(delayMs + this.lateness(link), then);
           else then(outcomeOf(apply));
         });
       const answer = (outcome: Outcome<T>): void =>
@@ -76,12 +76,17 @@ export class Network {
           arrive(thereMs, () => undefined);
           return giveUp();
         case 'late':
-          arrive(link.patienceMs * 0.8 + this.random.next() * link.latestMs, () => undefined);
+          arrive(link.patienceMs * 0.8 + this.lateness(link), () => undefined);
           return giveUp();
         case 'sent-twice':
           return arrive(thereMs, () => arrive(link.patienceMs / 4, answer));
       }
     });
+  }
+
+  /** Mostly a little. */
+  private lateness({ latestMs }: Link): number {
+    return this.random.next() ** 2 * latestMs;
   }
 
   private fateOf({ dial }: Link): Fate {
