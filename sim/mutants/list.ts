@@ -104,7 +104,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'two periods to come: the member is billed twice a month',
     file: 'src/app/collection-case.ts',
     find: 'if (record.initialRunDate !== null || hasLaterPeriod(record, partition)) return [];',
-    replace: 'if (hasLaterPeriod(record, partition) && record.initialRunDate === null) return [];',
+    replace: 'if (record.initialRunDate !== null) return [];',
   },
   {
     name: 'charge-who-has-cancelled',
