@@ -1,15 +1,17 @@
 import { writeFileSync } from 'node:fs';
+import type { Terminal } from '../src/cli/terminal.ts';
 import { terminal } from '../src/cli/terminal.ts';
-import { readArguments } from './arguments.ts';
-import { showMutants } from './mutants/show-mutants.ts';
+import type { SimArguments } from './arguments.ts';
+import { ArgumentError, readArguments } from './arguments.ts';
 import { findMutants } from './mutants/find-mutants.ts';
-import { showFailure, showSummary } from './show.ts';
+import { showMutants } from './mutants/show-mutants.ts';
 import { runSeeds } from './run-seeds.ts';
+import { showFailure, showSummary } from './show.ts';
 
 const HELP = `npm run sim -- [--seeds N] [--first N] [--days N] [--users N] [--trace FILE] [--json]
 npm run sim -- --mutants [--only NAME] [--json]
 
-  --seeds N      so many worlds, one after the other (20)
+  --seeds N      so many worlds (20)
   --first N      the first seed (1); one seed again: --first 17 --seeds 1
   --days N       of each (90)
   --users N      in each (200)
@@ -21,29 +23,44 @@ npm run sim -- --mutants [--only NAME] [--json]
 The same seed gives the same trace, byte for byte. Ends with 1 where something is wrong.
 `;
 
-const options = readArguments(process.argv.slice(2));
-if (options === 'help') {
-  process.stdout.write(HELP);
-} else {
-  const out = terminal(options.json ? process.stderr : process.stdout);
-  const tell = (figures: object): void => {
-    if (options.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
-  };
-  if (options.mutants) {
-    const found = await findMutants(options, out);
-    showMutants(out, found);
-    tell({
-      total: found.length,
-      found: found.filter(({ by }) => by !== null).length,
-      missed: found.filter(({ by }) => by === null).map(({ mutant }) => mutant.name),
-    });
-    process.exitCode = found.every(({ by }) => by !== null) ? 0 : 1;
-  } else {
-    const { figures, failure, trace } = await runSeeds(options, out);
-    showSummary(out, figures);
-    if (failure !== null) showFailure(out, failure, options);
-    if (options.trace !== null) writeFileSync(options.trace, `${trace.join('\n')}\n`);
-    tell(figures);
-    process.exitCode = failure === null ? 0 : 1;
+/** What machines are told, and whether all is well. */
+interface End {
+  readonly figures: object;
+  readonly isRight: boolean;
+}
+
+async function plantFaults(options: SimArguments, out: Terminal): Promise<End> {
+  const results = await findMutants(options, out);
+  showMutants(out, results);
+  const missed = results.filter(({ by }) => by === null).map(({ mutant }) => mutant.name);
+  const total = results.length;
+  return { figures: { total, found: total - missed.length, missed }, isRight: missed.length === 0 };
+}
+
+async function simulateSeeds(options: SimArguments, out: Terminal): Promise<End> {
+  const { figures, failure, trace } = await runSeeds(options, out);
+  showSummary(out, figures);
+  if (failure !== null) showFailure(out, failure, options);
+  if (options.trace !== null) writeFileSync(options.trace, `${trace.join('\n')}\n`);
+  return { figures, isRight: failure === null };
+}
+
+async function main(): Promise<number> {
+  const options = readArguments(process.argv.slice(2));
+  if (options === 'help') {
+    process.stdout.write(HELP);
+    return 0;
   }
+  const out = terminal(options.json ? process.stderr : process.stdout);
+  const { figures, isRight } = await (options.mutants ? plantFaults : simulateSeeds)(options, out);
+  if (options.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
+  return isRight ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof ArgumentError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
 }

@@ -165,6 +165,7 @@ describe('source', () => {
       'src/audit',
       'src/api',
       'bench',
+      'sim',
       'sim/dynamodb',
       'docs/generate',
       'year',
