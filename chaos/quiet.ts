@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addDays, dateOf } from '../src/domain/calendar-date.ts';
+import type { Instant } from '../src/domain/instant.ts';
+import { RUN_PROCESSES, runId } from '../src/domain/runs.ts';
+import { newestTick } from '../src/domain/schedule.ts';
+import type { Book } from './book.ts';
+import { lostEvents } from './checks.ts';
+import { EVENING, timeOn } from './days.ts';
+import type { Ground } from './ground.ts';
+import type { PipelineState } from './tables.ts';
+import { readCallbacks, readPipeline } from './tables.ts';
+
+/** Until the entries of the last day have been settled or returned, and every chain has had its run. */
+const DAYS = 5;
+const LOOK_EVERY_MS = 500;
+/** In an ordinary run a day is over after a few seconds. */
+const DAY_LIMIT_MS = 120_000;
+/** What is put off is looked at again after minutes of the members' time. */
+const MEANWHILE = '20m';
+
+/** The lists that empty themselves when nothing goes wrong. Others hold what is waited for, a bank's word for instance. */
+const MUST_EMPTY = ['open-attempts', 'inbox', 'membership-flags', 'requests', 'running-runs'];
+
+export interface QuietOptions {
+  readonly book: Book;
+  readonly onDay: (now: Instant) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Nothing strikes any more: everybody comes up, and day after day everything that was begun comes to its end. Gives what
+ * does not.
+ */
+export async function quiet(
+  ground: Ground,
+  { book, onDay, signal }: QuietOptions,
+): Promise<readonly string[]> {
+  await settled(async () => ground.crew.missing(), signal);
+  const firstDay = dateOf((await ground.bank.time()).now);
+  for (let day = 1; day <= DAYS; day += 1) {
+    const evening = timeOn(addDays(firstDay, day), EVENING);
+    await ground.bank.setTime(evening);
+    onDay(evening);
+    const left = await settled(
+      () => openOn(ground, book, evening),
+      signal,
+      () => letTimePass(ground),
+    );
+    if (left.length > 0) return left;
+  }
+  return [];
+}
+
+/** Looks until nothing is left, or the time is up. Gives what is left. */
+async function settled(
+  look: () => Promise<readonly string[]>,
+  signal: AbortSignal,
+  meanwhile: () => Promise<void> = async () => undefined,
+): Promise<readonly string[]> {
+  const deadline = performance.now() + DAY_LIMIT_MS;
+  for (let looks = 1; ; looks += 1) {
+    const left = await look();
+    if (left.length === 0 || performance.now() > deadline) return left;
+    await sleep(LOOK_EVERY_MS, undefined, { signal });
+    if (looks % LOOKS_BETWEEN === 0) await meanwhile();
+  }
+}
+
+/** So that what becomes due is dealt with before more does. */
+const LOOKS_BETWEEN = 6;
+
+/** The janitor looks once a minute of real time; here nobody waits for that. */
+async function letTimePass({ bank, queues }: Ground): Promise<void> {
+  await bank.advance(MEANWHILE);
+  await queues.get('janitor').add('round', {});
+}
+
+async function openOn(ground: Ground, book: Book, evening: Instant): Promise<string[]> {
+  const put = [...book.events, ...(await readCallbacks(ground))];
+  const state = await readPipeline(ground);
+  const lists = MUST_EMPTY.map((list) => [list, state.open.get(list) ?? 0] as const);
+  // Those that no bridge has read yet are in no list.
+  const counts = [
+    ...lists,
+    ['events that nobody has dealt with', lostEvents(put, state.dealtWith).length] as const,
+  ];
+  return [
+    ...counts.filter(([, count]) => count > 0).map(([what, count]) => `${what}: ${count}`),
+    ...missingRuns(state, evening),
+  ];
+}
+
+/** The scheduler has noticed the hour when the newest run of each kind has begun. */
+function missingRuns({ runs }: PipelineState, evening: Instant): string[] {
+  const expected = RUN_PROCESSES.map((process) => runId(process, newestTick(process, evening)));
+  return expected.filter((id) => !runs.has(id)).map((id) => `${id} has not begun`);
+}

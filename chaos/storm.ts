@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { seed } from '../src/cli/sandbox-commands.ts';
+import type { DemoMember } from '../src/demo/population.ts';
+import { demoMember } from '../src/demo/population.ts';
+import { addDays, dateOf } from '../src/domain/calendar-date.ts';
+import type { Instant } from '../src/domain/instant.ts';
+import { MORNING, STOPS, timeOn } from './days.ts';
+import type { Ground } from './ground.ts';
+import type { Fault, PlannedFault } from './plan.ts';
+import type { Traffic } from './traffic.ts';
+import { Weather } from './weather.ts';
+
+const FAULTS_PER_DAY = 15;
+/** Runs that nothing disturbs need a moment too. */
+const SHORTEST_STOP_MS = 1_000;
+const AGAIN_AFTER_MS = 500;
+
+export interface StormOptions {
+  readonly plan: readonly PlannedFault[];
+  readonly users: number;
+  readonly traffic: Traffic;
+  readonly onFault: (fault: Fault) => void;
+  readonly onDay: (now: Instant, members: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Day after day the clock moves on, members join, runs become due and faults strike, while others ask for what they want.
+ * Settles when the last trouble is over. Gives the day after.
+ */
+export async function storm(ground: Ground, options: StormOptions): Promise<void> {
+  const { plan, users, traffic, onFault, onDay, signal } = options;
+  const weather = new Weather(ground, signal);
+  const firstDay = dateOf((await ground.bank.time()).now);
+  const days = Math.ceil(plan.length / FAULTS_PER_DAY);
+  for (let day = 0; day < days; day += 1) {
+    const today = addDays(firstDay, day);
+    const morning = timeOn(today, MORNING);
+    await ground.bank.setTime(morning);
+    const joined = await join(ground, `day${day + 1}`, shareOf(users, day, days));
+    traffic.join(joined);
+    if (day === 0) traffic.begin();
+    onDay(morning, joined.length);
+    const ofToday = plan.slice(day * FAULTS_PER_DAY, (day + 1) * FAULTS_PER_DAY);
+    for (const [n, stop] of STOPS.entries()) {
+      await ground.bank.setTime(timeOn(today, stop));
+      const enough = sleep(SHORTEST_STOP_MS, undefined, { signal });
+      for (const { fault, afterMs } of ofToday.filter((_, i) => i % STOPS.length === n)) {
+        await sleep(afterMs, undefined, { signal });
+        await weather.strike(fault);
+        onFault(fault);
+      }
+      await enough;
+    }
+  }
+  await weather.calm();
+}
+
+const shareOf = (users: number, day: number, days: number): number =>
+  Math.floor(((day + 1) * users) / days) - Math.floor((day * users) / days);
+
+/** Made-up members of every kind. What DynamoDB did not take in its sleep is asked for again: who is there stays. */
+async function join(ground: Ground, prefix: string, users: number): Promise<DemoMember[]> {
+  const { now } = await ground.bank.time();
+  const unseen = { line: () => undefined, table: () => undefined, progress: silent, counter: silent };
+  for (;;) {
+    const request = { users, prefix, onlyIfMissing: false };
+    const seeded = await seed(ground.environment, request, unseen).catch(() => null);
+    if (seeded !== null) break;
+    await sleep(AGAIN_AFTER_MS);
+  }
+  return Array.from({ length: users }, (_, i) => demoMember(prefix, i + 1, now));
+}
+
+const silent = () => ({ update: () => undefined, finish: () => undefined, note: () => undefined });
