@@ -18,7 +18,7 @@ const rules = createRequire(import.meta.url)('../.dependency-cruiser.cjs') as {
 const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '');
-const sources = files.filter((file) => /^(src|queues|workers|dashboard)\/.*\.ts$/.test(file));
+const sources = files.filter((file) => /^(src|queues|workers|dashboard|chaos)\/.*\.ts$/.test(file));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 async function violations(baseDir: string): Promise<string[]> {
@@ -30,7 +30,7 @@ async function violations(baseDir: string): Promise<string[]> {
     // The compiler's configuration is this project's, wherever the files lie.
     tsConfig: { fileName: join(root, 'tsconfig.json') },
   };
-  const { output } = await cruise(['src', 'queues', 'workers', 'dashboard', 'bench'], options);
+  const { output } = await cruise(['src', 'queues', 'workers', 'dashboard', 'bench', 'chaos'], options);
   return (output as ICruiseResult).summary.violations.map(
     ({ rule, from, to }) => `${rule.name}: ${from} → ${to}`,
   );
@@ -76,6 +76,8 @@ describe('imports', () => {
       ['the-sandbox-shares-no-code-with-the-rules', 'src/sandbox/a.ts', '../domain/x.ts', 'src/domain/x.ts'],
       ['the-audit-shares-no-code-with-what-it-checks', 'src/audit/a.ts', '../domain/x.ts', 'src/domain/x.ts'],
       ['nobody-imports-bench', 'src/cli/a.ts', '../../bench/x.ts', 'bench/x.ts'],
+      ['nobody-imports-chaos', 'src/cli/c.ts', '../../chaos/x.ts', 'chaos/x.ts'],
+      ['chaos-judges-by-itself', 'chaos/checks.ts', '../src/domain/x.ts', 'src/domain/x.ts'],
       ['no-production-code-imports-tests', 'src/cli/b.ts', '../../test/x.ts', 'test/x.ts'],
     ];
     /** What stands next to what is forbidden. */
@@ -88,6 +90,7 @@ describe('imports', () => {
       ['queues/x.ts', '../src/domain/x.ts'],
       ['dashboard/x.ts', 'bullmq'],
       ['bench/x.ts', '../src/domain/x.ts'],
+      ['chaos/x.ts', '../src/domain/x.ts'],
       ['test/x.ts', '../src/domain/x.ts'],
     ];
     const packages = ['pino', 'uuid', 'bullmq', '@aws-sdk/client-kinesis', '@smithy/signature-v4'];
@@ -145,6 +148,7 @@ describe('source', () => {
       'src/audit',
       'src/api',
       'bench',
+      'chaos',
     ];
     for (const room of rooms) expect(read(`${room}/README.md`)).toMatch(/\bown/i);
   });
