@@ -32,6 +32,15 @@ export function doubleDebits(ledger: readonly LedgerLine[]): string[] {
 export const lostEvents = (put: readonly PutEvent[], dealtWith: ReadonlySet<string>): PutEvent[] =>
   put.filter(({ stream, identity }) => !dealtWith.has(eventName(stream, identity)));
 
+/** `told`: what others heard of, named by record and time of the change. What a record is now must be among it. */
+export const untoldChanges = (rows: readonly Row[], told: ReadonlySet<string>): string[] =>
+  rows
+    .map(({ subscriptionId, lastRunDate }) => changeName(subscriptionId, lastRunDate))
+    .filter((name) => !told.has(name));
+
+export const changeName = (subscriptionId: string, lastRunDate: string): string =>
+  `${subscriptionId} ${lastRunDate}`;
+
 export const eventName = (stream: string, identity: string): string => `${stream} ${identity}`;
 
 /** What somebody who asks after a promise hears. Null: nobody knows of it. */
@@ -66,6 +75,8 @@ export interface Row {
   readonly billingDate: string;
   readonly attempted: boolean;
   readonly updatedEvent: string;
+  /** When it was last changed. */
+  readonly lastRunDate: string;
 }
 
 /** The last run over everything that was due, after the faults. */

@@ -54,6 +54,8 @@ export interface Ground {
   readonly tables: TableNames;
   readonly kinesis: KinesisClient;
   readonly usersStream: string;
+  /** Where others hear of changes. */
+  readonly changesStream: string;
   readonly redis: Redis;
   readonly queues: QueueSet;
 }
@@ -110,7 +112,7 @@ export async function prepareGround(ending: Ending): Promise<Ground> {
 function openClients(
   environment: Readonly<Record<string, string>>,
   ending: Ending,
-): Pick<Ground, 'dynamodb' | 'tables' | 'kinesis' | 'usersStream' | 'redis' | 'queues'> {
+): Pick<Ground, 'dynamodb' | 'tables' | 'kinesis' | 'usersStream' | 'changesStream' | 'redis' | 'queues'> {
   const config = readConfig(environment, { dynamodb: sections.dynamodb, kinesis: sections.kinesis });
   const region = config.dynamodb.DYNAMO_REGION;
   const dynamodb = createDynamoClient({ region, endpoint: config.dynamodb.AWS_ENDPOINT_URL_DYNAMODB });
@@ -132,5 +134,6 @@ function openClients(
     queues: new QueueSet(redis),
     tables: tableNames(config.dynamodb),
     usersStream: config.kinesis.USERS_STREAM,
+    changesStream: config.kinesis.SUBSCRIPTIONS_STREAM,
   };
 }

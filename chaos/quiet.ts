@@ -4,11 +4,11 @@ import type { Instant } from '../src/domain/instant.ts';
 import { RUN_PROCESSES, runId } from '../src/domain/runs.ts';
 import { newestTick } from '../src/domain/schedule.ts';
 import type { Book } from './book.ts';
-import { lostEvents } from './checks.ts';
+import { lostEvents, untoldChanges } from './checks.ts';
 import { EVENING, timeOn } from './days.ts';
 import type { Ground } from './ground.ts';
 import type { PipelineState } from './tables.ts';
-import { readCallbacks, readPipeline } from './tables.ts';
+import { readCallbacks, readPipeline, readRows, readTold } from './tables.ts';
 
 /** Until the entries of the last day have been settled or returned, and every chain has had its run. */
 const DAYS = 5;
@@ -80,15 +80,15 @@ async function openOn(ground: Ground, book: Book, evening: Instant): Promise<str
   const state = await readPipeline(ground);
   const lists = MUST_EMPTY.map((list) => [list, state.open.get(list) ?? 0] as const);
   // Those that no bridge has read yet are in no list.
-  const counts = [
-    ...lists,
-    ['events that nobody has dealt with', lostEvents(put, state.dealtWith).length] as const,
-  ];
-  return [
-    ...counts.filter(([, count]) => count > 0).map(([what, count]) => `${what}: ${count}`),
-    ...missingRuns(state, evening),
-  ];
+  const unread = ['events that nobody has dealt with', lostEvents(put, state.dealtWith).length] as const;
+  const open = [...saidOf([...lists, unread]), ...missingRuns(state, evening)];
+  if (open.length > 0) return open;
+  const untold = untoldChanges(await readRows(ground), await readTold(ground));
+  return saidOf([['changes that others were not told of', untold.length]]);
 }
+
+const saidOf = (counts: readonly (readonly [what: string, count: number])[]): string[] =>
+  counts.filter(([, count]) => count > 0).map(([what, count]) => `${what}: ${count}`);
 
 /** The scheduler has noticed the hour when the newest run of each kind has begun. */
 function missingRuns({ runs }: PipelineState, evening: Instant): string[] {

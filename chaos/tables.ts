@@ -1,12 +1,13 @@
 import { paginateScan } from '@aws-sdk/client-dynamodb';
+import { GetRecordsCommand, GetShardIteratorCommand, ListShardsCommand } from '@aws-sdk/client-kinesis';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { z } from 'zod';
 import type { PutEvent } from './book.ts';
 import type { LedgerLine, Row } from './checks.ts';
-import { eventName } from './checks.ts';
+import { changeName, eventName } from './checks.ts';
 import type { Ground } from './ground.ts';
 
-/* What is stored, read with eyes of its own: nothing here is shared with those who wrote it. */
+/* What is stored and was told, read with eyes of its own: nothing here is shared with those who wrote it. */
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -58,6 +59,7 @@ export async function readRows(ground: Ground): Promise<Row[]> {
       billingDate: text(item['billing_date']),
       attempted: initialRunDate !== '' && initialRunDate !== UNSET,
       updatedEvent: text(item['updated_event']),
+      lastRunDate: text(item['last_run_date']),
     });
   }
   return rows;
@@ -109,4 +111,29 @@ async function ledger(bankUrl: string, filter: string): Promise<unknown[]> {
     after = next;
   }
   return lines;
+}
+
+const change = z.object({ data: z.object({ subscription_id: z.string(), last_run_date: z.string() }) });
+
+/** The changes of which others were told, from the beginning of their stream. */
+export async function readTold({ kinesis, changesStream: StreamName }: Ground): Promise<Set<string>> {
+  const told = new Set<string>();
+  const { Shards = [] } = await kinesis.send(new ListShardsCommand({ StreamName }));
+  for (const { ShardId } of Shards) {
+    const start = { StreamName, ShardId, ShardIteratorType: 'TRIM_HORIZON' } as const;
+    let next = (await kinesis.send(new GetShardIteratorCommand(start))).ShardIterator;
+    // The emulator gives everything that there is, and nothing when there is no more.
+    for (let isMore = true; isMore && next !== undefined;) {
+      const { Records = [], NextShardIterator } = await kinesis.send(
+        new GetRecordsCommand({ ShardIterator: next }),
+      );
+      for (const { Data = new Uint8Array() } of Records) {
+        const { data } = change.parse(JSON.parse(Buffer.from(Data).toString()));
+        told.add(changeName(data.subscription_id, data.last_run_date));
+      }
+      next = NextShardIterator;
+      isMore = Records.length > 0;
+    }
+  }
+  return told;
 }

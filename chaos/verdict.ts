@@ -7,9 +7,9 @@ import { newestTick } from '../src/domain/schedule.ts';
 import type { ApiDesk } from './api-desk.ts';
 import type { Book } from './book.ts';
 import type { LastRun, Outcome } from './checks.ts';
-import { doubleDebits, lostEvents, lostPeriods, lostRequests } from './checks.ts';
+import { doubleDebits, lostEvents, lostPeriods, lostRequests, untoldChanges } from './checks.ts';
 import type { Ground } from './ground.ts';
-import { readCallbacks, readMoney, readPipeline, readRows } from './tables.ts';
+import { readCallbacks, readMoney, readPipeline, readRows, readTold } from './tables.ts';
 
 /** What was found, for machines. */
 export interface Findings {
@@ -44,7 +44,9 @@ export async function reachVerdict(ground: Ground, { desk, book, out }: Witnesse
   for (const { statusUrl } of book.promised) outcomes.set(statusUrl, await outcomeAt(desk, statusUrl));
 
   const doubled = doubleDebits(money);
-  const periods = lostPeriods(await readRows(ground), await lastRun(ground, desk));
+  const rows = await readRows(ground);
+  const periods = lostPeriods(rows, await lastRun(ground, desk));
+  const untold = untoldChanges(rows, await readTold(ground));
   const events = lostEvents(put, dealtWith);
   const requests = lostRequests(book.promised, outcomes);
   const audited = await violationsOfAudit(ground, out);
@@ -53,7 +55,7 @@ export async function reachVerdict(ground: Ground, { desk, book, out }: Witnesse
       charges: money.filter(({ effect }) => effect === 'debit').length,
       double_debits: doubled.length,
       lost_periods: periods.length,
-      lost_events: events.length,
+      lost_events: events.length + untold.length,
       lost_requests: requests.length,
       audit_violations: audited,
       events: put.length,
@@ -65,6 +67,7 @@ export async function reachVerdict(ground: Ground, { desk, book, out }: Witnesse
       ...events.map(
         ({ stream, identity, userId, type }) => `event lost: ${type} of ${userId}, ${stream} ${identity}`,
       ),
+      ...untold.map((change) => `change not told to others: ${change}`),
       ...requests.map(({ what, statusUrl }) => `${what} promised and lost: ${statusUrl}`),
     ],
   };

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Promised, PutEvent } from '../../../chaos/book.ts';
 import type { LedgerLine, Outcome, Row } from '../../../chaos/checks.ts';
-import { doubleDebits, eventName, lostEvents, lostPeriods, lostRequests } from '../../../chaos/checks.ts';
+import {
+  changeName,
+  doubleDebits,
+  eventName,
+  lostEvents,
+  lostPeriods,
+  lostRequests,
+  untoldChanges,
+} from '../../../chaos/checks.ts';
 
 describe('double debits', () => {
   const line = (effect: LedgerLine['effect'], reference_id: string, kind = 'SUBSCRIPTION'): LedgerLine => ({
@@ -83,16 +91,31 @@ describe('lost requests', () => {
   });
 });
 
-describe('lost periods', () => {
-  const row = (billingDate: string, fields: Partial<Row> = {}): Row => ({
-    userId: 'u1',
-    subscriptionId: billingDate,
-    status: 'SCHEDULED',
-    billingDate,
-    attempted: false,
-    updatedEvent: '',
-    ...fields,
+const row = (billingDate: string, fields: Partial<Row> = {}): Row => ({
+  userId: 'u1',
+  subscriptionId: billingDate,
+  status: 'SCHEDULED',
+  billingDate,
+  attempted: false,
+  updatedEvent: '',
+  lastRunDate: '2026-11-01T00:00:00.000000001Z',
+  ...fields,
+});
+
+describe('changes that others were not told of', () => {
+  const now = row('2026-11-16T06:00:00Z', { subscriptionId: 's1' });
+
+  it('are none where what a record is now was told', () => {
+    expect(untoldChanges([now], new Set([changeName('s1', now.lastRunDate)]))).toEqual([]);
   });
+
+  it('are those of which only something earlier was told', () => {
+    const earlier = changeName('s1', '2026-10-01T00:00:00.000000001Z');
+    expect(untoldChanges([now], new Set([earlier]))).toEqual([changeName('s1', now.lastRunDate)]);
+  });
+});
+
+describe('lost periods', () => {
   const paid = row('2026-10-16T06:00:00Z', { status: 'COMPLETED', attempted: true });
   const next = row('2026-12-16T06:00:00Z');
   const due = row('2026-11-16T06:00:00Z');
