@@ -41,7 +41,7 @@ const REDIS_DOWN_MS = [0, 3_000] as const;
 /** Both within and beyond what a client waits for one answer. */
 const DYNAMODB_PAUSED_MS = [1_000, 6_000] as const;
 const BANK_MS = [3_000, 7_000] as const;
-const BETWEEN_MS = [300, 2_600] as const;
+const BETWEEN_MS = [200, 2_000] as const;
 
 const killed =
   (role: Role): Draw =>

@@ -26,7 +26,7 @@ export interface StormOptions {
 
 /**
  * Day after day the clock moves on, members join, runs become due and faults strike, while others ask for what they want.
- * Settles when the last trouble is over. Gives the day after.
+ * Settles when the last trouble is over.
  */
 export async function storm(ground: Ground, options: StormOptions): Promise<void> {
   const { plan, users, traffic, onFault, onDay, signal } = options;
@@ -37,6 +37,7 @@ export async function storm(ground: Ground, options: StormOptions): Promise<void
     const today = addDays(firstDay, day);
     const morning = timeOn(today, MORNING);
     await ground.bank.setTime(morning);
+    await weather.bankIsWell();
     const joined = await join(ground, `day${day + 1}`, shareOf(users, day, days));
     traffic.join(joined);
     if (day === 0) traffic.begin();
