@@ -21,21 +21,18 @@ const TOO_MANY = 429;
 /** Asks whichever API answers. One that is gone, asleep or in trouble is a reason to ask again, under the same key. */
 export class ApiDesk {
   private readonly ground: Pick<Ground, 'apiUrls' | 'token'>;
-  private readonly signal: AbortSignal;
   private turn = 0;
 
-  constructor(ground: Pick<Ground, 'apiUrls' | 'token'>, signal: AbortSignal) {
+  constructor(ground: Pick<Ground, 'apiUrls' | 'token'>) {
     this.ground = ground;
-    this.signal = signal;
   }
 
   /** The first definite answer: done, or refused. */
   async ask(asked: Asked): Promise<Answer> {
     for (;;) {
-      this.signal.throwIfAborted();
       const answer = await this.askOnce(asked);
       if (answer !== null && answer.status < 500 && answer.status !== TOO_MANY) return answer;
-      await sleep(AGAIN_AFTER_MS, undefined, { signal: this.signal });
+      await sleep(AGAIN_AFTER_MS);
     }
   }
 
@@ -51,7 +48,7 @@ export class ApiDesk {
           ...(key === undefined ? {} : { 'idempotency-key': key }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.any([this.signal, AbortSignal.timeout(ANSWER_MS)]),
+        signal: AbortSignal.timeout(ANSWER_MS),
       });
       return { status: response.status, body: await response.json() };
     } catch {

@@ -42,16 +42,23 @@ export async function runChaos(options: ChaosOptions, tools: ChaosTools): Promis
     stopped.abort(new Error(`${program} ended by itself: ${cause}`)),
   );
   try {
-    const report = await stormAndQuiet(ground, options, tools);
+    const report = await Promise.race([
+      stormAndQuiet(ground, options, tools),
+      failedWhenAborted(stopped.signal),
+    ]);
     if (!isClean(report)) ground.keepData();
     return report;
   } catch (error) {
     if (stopped.signal.reason instanceof Interruption) throw error;
     ground.keepData();
-    const cause = (stopped.signal.aborted ? stopped.signal.reason : error) as Error;
-    throw new Error(`${cause.message}; tables, ledger and logs are kept in ${ground.dataDir}`, { cause });
+    const { message } = error as Error;
+    throw new Error(`${message}; tables, ledger and logs are kept in ${ground.dataDir}`, { cause: error });
   }
 }
+
+/** Whatever is waited for, it ends with the process. */
+const failedWhenAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
 export const isClean = ({ stillOpen, verdict: { violations, findings } }: Report): boolean =>
   stillOpen.length === 0 && violations.length === 0 && findings.audit_violations === 0;
@@ -59,10 +66,10 @@ export const isClean = ({ stillOpen, verdict: { violations, findings } }: Report
 async function stormAndQuiet(
   ground: Ground,
   options: ChaosOptions,
-  { out, stamped, stopped: { signal } }: ChaosTools,
+  { out, stamped }: ChaosTools,
 ): Promise<Report> {
   const { seed, users, faults } = options;
-  const desk = new ApiDesk(ground, signal);
+  const desk = new ApiDesk(ground);
   const book = new Book();
   // Another seed than the plan's: who asks for what has nothing to do with what strikes when.
   const traffic = new Traffic(ground, { desk, book, chance: new Chance(seed + 1) });
@@ -73,19 +80,17 @@ async function stormAndQuiet(
     plan: drawPlan(seed, faults),
     users,
     traffic,
-    signal,
-    onDay: (now, joined) => progress.note(stamped(`${formatInstant(now)}, ${joined} members join`)),
+    onDay: (morning, joined) => progress.note(stamped(`${formatInstant(morning)}, ${joined} members join`)),
     onFault: (fault) => {
       struck.push(fault);
       progress.note(stamped(describe(fault)));
       progress.update(struck.length, faults);
     },
   });
-  await traffic.end();
   progress.finish();
   const say = (text: string): void => out.line(stamped(text));
   say('no more faults: quiet, until nothing is open');
-  const stillOpen = await quiet(ground, { book, signal, onDay: (now) => say(formatInstant(now)) });
+  const stillOpen = await quiet(ground, { book, onDay: (evening) => say(formatInstant(evening)) });
   const verdict = await reachVerdict(ground, { desk, book, out });
   return { struck, stillOpen, verdict, dataDir: ground.dataDir };
 }

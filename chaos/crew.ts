@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { WriteStream } from 'node:fs';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Role } from './plan.ts';
@@ -96,12 +97,16 @@ class Post {
     });
     this.child = child;
     this.wasKilled = false;
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.log.write(text);
-      if (/ (is|are) up"/.test(text)) this.isUp = true;
-    });
-    child.stderr?.on('data', (text: Buffer) => this.log.write(text));
+    for (const output of [child.stdout, child.stderr]) {
+      if (output !== null) createInterface({ input: output }).on('line', (line) => this.note(child, line));
+    }
     child.once('exit', (code, signal) => void this.goOn(signal ?? `exit code ${code}`));
+  }
+
+  /** The last words of one that has ended may come after it. */
+  private note(child: ChildProcess, line: string): void {
+    this.log.write(`${line}\n`);
+    if (child === this.child && / (is|are) up"/.test(line)) this.isUp = true;
   }
 
   private async goOn(how: string): Promise<void> {
@@ -117,7 +122,6 @@ class Post {
 /** Every role as its own processes, from the compiled output, under a supervisor. */
 export class Crew {
   private readonly posts = new Map<string, Post>();
-
   private tellOfOwnEnd: (name: string, how: string) => void = () => undefined;
 
   /** `apiPorts`: where each API answers, also after it was started again. */

@@ -15,27 +15,25 @@ const DAYS = 5;
 const LOOK_EVERY_MS = 500;
 /** In an ordinary run a day is over after a few seconds. */
 const DAY_LIMIT_MS = 120_000;
-/** What is put off is looked at again after minutes of the members' time. */
+/** What is put off is looked at again after minutes of the members' time: so many pass now and then while we look. */
 const MEANWHILE = '20m';
+const LOOKS_BETWEEN = 6;
 
 /** The lists that empty themselves when nothing goes wrong. Others hold what is waited for, a bank's word for instance. */
 const MUST_EMPTY = ['open-attempts', 'inbox', 'membership-flags', 'requests', 'running-runs'];
 
 export interface QuietOptions {
   readonly book: Book;
-  readonly onDay: (now: Instant) => void;
-  readonly signal: AbortSignal;
+  readonly onDay: (evening: Instant) => void;
 }
 
 /**
  * Nothing strikes any more: everybody comes up, and day after day everything that was begun comes to its end. Gives what
  * does not.
  */
-export async function quiet(
-  ground: Ground,
-  { book, onDay, signal }: QuietOptions,
-): Promise<readonly string[]> {
-  await settled(async () => ground.crew.missing(), signal);
+export async function quiet(ground: Ground, { book, onDay }: QuietOptions): Promise<readonly string[]> {
+  const missing = await settled(async () => ground.crew.missing());
+  if (missing.length > 0) return missing.map((name) => `${name} does not come up`);
   const firstDay = dateOf((await ground.bank.time()).now);
   for (let day = 1; day <= DAYS; day += 1) {
     const evening = timeOn(addDays(firstDay, day), EVENING);
@@ -43,7 +41,6 @@ export async function quiet(
     onDay(evening);
     const left = await settled(
       () => openOn(ground, book, evening),
-      signal,
       () => letTimePass(ground),
     );
     if (left.length > 0) return left;
@@ -54,20 +51,16 @@ export async function quiet(
 /** Looks until nothing is left, or the time is up. Gives what is left. */
 async function settled(
   look: () => Promise<readonly string[]>,
-  signal: AbortSignal,
   meanwhile: () => Promise<void> = async () => undefined,
 ): Promise<readonly string[]> {
   const deadline = performance.now() + DAY_LIMIT_MS;
   for (let looks = 1; ; looks += 1) {
     const left = await look();
     if (left.length === 0 || performance.now() > deadline) return left;
-    await sleep(LOOK_EVERY_MS, undefined, { signal });
+    await sleep(LOOK_EVERY_MS);
     if (looks % LOOKS_BETWEEN === 0) await meanwhile();
   }
 }
-
-/** So that what becomes due is dealt with before more does. */
-const LOOKS_BETWEEN = 6;
 
 /** The janitor looks once a minute of real time; here nobody waits for that. */
 async function letTimePass({ bank, queues }: Ground): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { seed } from '../src/cli/sandbox-commands.ts';
 import type { DemoMember } from '../src/demo/population.ts';
 import { demoMember } from '../src/demo/population.ts';
+import type { CalendarDate } from '../src/domain/calendar-date.ts';
 import { addDays, dateOf } from '../src/domain/calendar-date.ts';
 import type { Instant } from '../src/domain/instant.ts';
 import { MORNING, STOPS, timeOn } from './days.ts';
@@ -20,17 +21,16 @@ export interface StormOptions {
   readonly users: number;
   readonly traffic: Traffic;
   readonly onFault: (fault: Fault) => void;
-  readonly onDay: (now: Instant, members: number) => void;
-  readonly signal: AbortSignal;
+  readonly onDay: (morning: Instant, joined: number) => void;
 }
 
 /**
  * Day after day the clock moves on, members join, runs become due and faults strike, while others ask for what they want.
- * Settles when the last trouble is over.
+ * Settles when the last trouble is over and everybody has an answer.
  */
 export async function storm(ground: Ground, options: StormOptions): Promise<void> {
-  const { plan, users, traffic, onFault, onDay, signal } = options;
-  const weather = new Weather(ground, signal);
+  const { plan, users, traffic, onFault, onDay } = options;
+  const weather = new Weather(ground);
   const firstDay = dateOf((await ground.bank.time()).now);
   const days = Math.ceil(plan.length / FAULTS_PER_DAY);
   for (let day = 0; day < days; day += 1) {
@@ -42,19 +42,31 @@ export async function storm(ground: Ground, options: StormOptions): Promise<void
     traffic.join(joined);
     if (day === 0) traffic.begin();
     onDay(morning, joined.length);
-    const ofToday = plan.slice(day * FAULTS_PER_DAY, (day + 1) * FAULTS_PER_DAY);
-    for (const [n, stop] of STOPS.entries()) {
-      await ground.bank.setTime(timeOn(today, stop));
-      const enough = sleep(SHORTEST_STOP_MS, undefined, { signal });
-      for (const { fault, afterMs } of ofToday.filter((_, i) => i % STOPS.length === n)) {
-        await sleep(afterMs, undefined, { signal });
-        await weather.strike(fault);
-        onFault(fault);
-      }
-      await enough;
-    }
+    const faults = plan.slice(day * FAULTS_PER_DAY, (day + 1) * FAULTS_PER_DAY);
+    await strikeAllDay(ground, { today, faults, weather, onFault });
   }
   await weather.calm();
+  await traffic.end();
+}
+
+interface Day {
+  readonly today: CalendarDate;
+  readonly faults: readonly PlannedFault[];
+  readonly weather: Weather;
+  readonly onFault: StormOptions['onFault'];
+}
+
+async function strikeAllDay(ground: Ground, { today, faults, weather, onFault }: Day): Promise<void> {
+  for (const [n, stop] of STOPS.entries()) {
+    await ground.bank.setTime(timeOn(today, stop));
+    const enough = sleep(SHORTEST_STOP_MS);
+    for (const { fault, afterMs } of faults.filter((_, i) => i % STOPS.length === n)) {
+      await sleep(afterMs);
+      await weather.strike(fault);
+      onFault(fault);
+    }
+    await enough;
+  }
 }
 
 const shareOf = (users: number, day: number, days: number): number =>

@@ -23,7 +23,6 @@ const FAULT_MS: Readonly<Partial<Record<BankFault, number>>> = {
 /** Makes faults happen. What lasts goes on while others begin, but each victim has one trouble at a time. */
 export class Weather {
   private readonly ground: Ground;
-  private readonly signal: AbortSignal;
   private readonly lasting = new Set<Promise<unknown>>();
   private readonly dial = new Map<string, readonly object[]>();
   private redis: Promise<unknown> = Promise.resolve();
@@ -31,9 +30,8 @@ export class Weather {
   private bank: Promise<unknown> = Promise.resolve();
   private struck = 0;
 
-  constructor(ground: Ground, signal: AbortSignal) {
+  constructor(ground: Ground) {
     this.ground = ground;
-    this.signal = signal;
   }
 
   /** Settles when it has struck: a victim that is down or in trouble is waited for. */
@@ -74,8 +72,7 @@ export class Weather {
   }
 
   private async untilAtWork({ role, place }: Extract<Fault, { role: unknown }>): Promise<void> {
-    while (!this.ground.crew.isAtWork(role, place))
-      await sleep(LOOK_EVERY_MS, undefined, { signal: this.signal });
+    while (!this.ground.crew.isAtWork(role, place)) await sleep(LOOK_EVERY_MS);
   }
 
   private async spoil(fault: BankFault, forMs: number): Promise<void> {
