@@ -90,7 +90,11 @@ async function stormAndQuiet(
   progress.finish();
   const say = (text: string): void => out.line(stamped(text));
   say('no more faults: quiet, until nothing is open');
-  const stillOpen = await quiet(ground, { book, onDay: (evening) => say(formatInstant(evening)) });
+  const stillOpen = await quiet(ground, {
+    book,
+    onDay: (evening) => say(formatInstant(evening)),
+    onWait: (open) => say(`  waiting for ${open.join(', ')}`),
+  });
   const verdict = await reachVerdict(ground, { desk, book, out });
   return { struck, stillOpen, verdict, dataDir: ground.dataDir };
 }

@@ -25,13 +25,18 @@ const MUST_EMPTY = ['open-attempts', 'inbox', 'membership-flags', 'requests', 'r
 export interface QuietOptions {
   readonly book: Book;
   readonly onDay: (evening: Instant) => void;
+  /** Now and then, what a day still waits for. */
+  readonly onWait: (open: readonly string[]) => void;
 }
 
 /**
  * Nothing strikes any more: everybody comes up, and day after day everything that was begun comes to its end. Gives what
  * does not.
  */
-export async function quiet(ground: Ground, { book, onDay }: QuietOptions): Promise<readonly string[]> {
+export async function quiet(
+  ground: Ground,
+  { book, onDay, onWait }: QuietOptions,
+): Promise<readonly string[]> {
   const missing = await settled(async () => ground.crew.missing());
   if (missing.length > 0) return missing.map((name) => `${name} does not come up`);
   const firstDay = dateOf((await ground.bank.time()).now);
@@ -41,7 +46,10 @@ export async function quiet(ground: Ground, { book, onDay }: QuietOptions): Prom
     onDay(evening);
     const left = await settled(
       () => openOn(ground, book, evening),
-      () => letTimePass(ground),
+      async (open) => {
+        onWait(open);
+        await letTimePass(ground);
+      },
     );
     if (left.length > 0) return left;
   }
@@ -51,14 +59,14 @@ export async function quiet(ground: Ground, { book, onDay }: QuietOptions): Prom
 /** Looks until nothing is left, or the time is up. Gives what is left. */
 async function settled(
   look: () => Promise<readonly string[]>,
-  meanwhile: () => Promise<void> = async () => undefined,
+  meanwhile: (left: readonly string[]) => Promise<void> = async () => undefined,
 ): Promise<readonly string[]> {
   const deadline = performance.now() + DAY_LIMIT_MS;
   for (let looks = 1; ; looks += 1) {
     const left = await look();
     if (left.length === 0 || performance.now() > deadline) return left;
     await sleep(LOOK_EVERY_MS);
-    if (looks % LOOKS_BETWEEN === 0) await meanwhile();
+    if (looks % LOOKS_BETWEEN === 0) await meanwhile(left);
   }
 }
 

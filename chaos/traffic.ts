@@ -100,9 +100,7 @@ export class Traffic {
 
   /** Some are impatient and ask twice at once, under different keys. */
   private async pay(): Promise<void> {
-    const { records } = this.chance.oneOf(this.members.slice(-NEWCOMERS));
-    const { userId, subscriptionId } = this.chance.oneOf(records.slice(1));
-    const path = `/v1/${userId}/subscriptions/${subscriptionId}/pay`;
+    const path = this.chance.oneOf(payable(this.chance.oneOf(this.members.slice(-NEWCOMERS))));
     const times = this.chance.below(3) === 0 ? 2 : 1;
     const orders = Array.from({ length: times }, async () => {
       const body = await this.order({ method: 'POST', path, key: randomUUID() });
@@ -167,3 +165,11 @@ export class Traffic {
     }
   }
 }
+
+/** Where a member can ask to be charged: for what is due or comes next, and for a float. */
+const payable = ({ records, floats }: DemoMember): string[] => [
+  ...records
+    .slice(1)
+    .map(({ userId, subscriptionId }) => `/v1/${userId}/subscriptions/${subscriptionId}/pay`),
+  ...floats.map(({ float: { userId, floatId } }) => `/v1/${userId}/floats/${floatId}/payback`),
+];
