@@ -4,6 +4,8 @@ export interface PutEvent {
   readonly identity: string;
   readonly userId: string;
   readonly type: string;
+  /** Nothing is wrong with it: it belongs in no quarantine. */
+  readonly isGood: boolean;
 }
 
 /** A promise: somebody heard a 2xx. */

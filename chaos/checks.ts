@@ -28,9 +28,20 @@ export function doubleDebits(ledger: readonly LedgerLine[]): string[] {
   return doubled;
 }
 
-/** `dealtWith`: applied, or in quarantine with a reason; named by stream and identity. */
-export const lostEvents = (put: readonly PutEvent[], dealtWith: ReadonlySet<string>): PutEvent[] =>
-  put.filter(({ stream, identity }) => !dealtWith.has(eventName(stream, identity)));
+/** What became of events, named by stream and identity. */
+export interface DealtWith {
+  readonly applied: ReadonlySet<string>;
+  /** And it is said why. */
+  readonly quarantined: ReadonlySet<string>;
+}
+
+/** Neither applied nor in quarantine. */
+export const lostEvents = (put: readonly PutEvent[], { applied, quarantined }: DealtWith): PutEvent[] =>
+  put.filter((event) => !applied.has(eventName(event)) && !quarantined.has(eventName(event)));
+
+/** In quarantine although nothing is wrong with them: a dependency was down, and somebody counted that. */
+export const heldBackEvents = (put: readonly PutEvent[], { quarantined }: DealtWith): PutEvent[] =>
+  put.filter((event) => event.isGood && quarantined.has(eventName(event)));
 
 /** `told`: what others heard of, named by record and time of the change. What a record is now must be among it. */
 export const untoldChanges = (rows: readonly Row[], told: ReadonlySet<string>): string[] =>
@@ -41,7 +52,13 @@ export const untoldChanges = (rows: readonly Row[], told: ReadonlySet<string>): 
 export const changeName = (subscriptionId: string, lastRunDate: string): string =>
   `${subscriptionId} ${lastRunDate}`;
 
-export const eventName = (stream: string, identity: string): string => `${stream} ${identity}`;
+export const eventName = ({
+  stream,
+  identity,
+}: {
+  readonly stream: string;
+  readonly identity: string;
+}): string => `${stream} ${identity}`;
 
 /** What somebody who asks after a promise hears. Null: nobody knows of it. */
 export interface Outcome {

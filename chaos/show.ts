@@ -30,6 +30,7 @@ function sentence(report: Report): string {
     lost_periods,
     lost_events,
     lost_requests,
+    held_back_events,
     audit_violations,
   } = verdict.findings;
   const flowed = `${struck.length} faults, ${charges} charges, ${events} events, ${requests} promises`;
@@ -40,6 +41,6 @@ function sentence(report: Report): string {
     );
   const found =
     `${double_debits} double debits, ${lost_periods} lost periods, ${lost_events} lost events, ` +
-    `${lost_requests} lost promises, ${audit_violations} violations in the audit, ${report.stillOpen.length} things still open`;
+    `${lost_requests} lost promises, ${held_back_events} good events in quarantine, ${audit_violations} violations in the audit, ${report.stillOpen.length} things still open`;
   return colour('red', `${flowed}: ${found}.`);
 }

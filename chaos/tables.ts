@@ -3,7 +3,7 @@ import { GetRecordsCommand, GetShardIteratorCommand, ListShardsCommand } from '@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { z } from 'zod';
 import type { PutEvent } from './book.ts';
-import type { LedgerLine, Row } from './checks.ts';
+import type { DealtWith, LedgerLine, Row } from './checks.ts';
 import { changeName, eventName } from './checks.ts';
 import type { Ground } from './ground.ts';
 
@@ -16,8 +16,7 @@ export interface PipelineState {
   readonly open: ReadonlyMap<string, number>;
   /** The status of each run. */
   readonly runs: ReadonlyMap<string, string>;
-  /** Events that were applied, or are in quarantine and it is said why. */
-  readonly dealtWith: ReadonlySet<string>;
+  readonly dealtWith: DealtWith;
 }
 
 const run = z.object({ pk: z.literal('RUNS'), runId: z.string(), status: z.string() });
@@ -31,7 +30,7 @@ const done = z.object({
 export async function readPipeline(ground: Ground): Promise<PipelineState> {
   const open = new Map<string, number>();
   const runs = new Map<string, string>();
-  const dealtWith = new Set<string>();
+  const [applied, quarantined] = [new Set<string>(), new Set<string>()];
   for await (const item of scan(ground, ground.tables.pipeline)) {
     const list = text(item['dueList']).replace(/#\d+$/, '');
     if (list !== '') open.set(list, (open.get(list) ?? 0) + 1);
@@ -40,10 +39,11 @@ export async function readPipeline(ground: Ground): Promise<PipelineState> {
     const anyDone = done.safeParse(item);
     if (anyDone.success) {
       const [, stream = '', ...identity] = anyDone.data.pk.split('#');
-      dealtWith.add(eventName(stream, identity.join('#')));
+      const name = eventName({ stream, identity: identity.join('#') });
+      (anyDone.data.as === 'applied' ? applied : quarantined).add(name);
     }
   }
-  return { open, runs, dealtWith };
+  return { open, runs, dealtWith: { applied, quarantined } };
 }
 
 const UNSET = '0001-01-01T00:00:00Z';
@@ -99,6 +99,7 @@ export async function readCallbacks({ bankUrl }: Ground): Promise<PutEvent[]> {
     identity: `${confirmation_id}#${type}`,
     userId,
     type,
+    isGood: true,
   }));
 }
 

@@ -18,6 +18,8 @@ const PUT_AGAIN_MS = 200;
 /** Those who joined last have something to pay; most others have paid. */
 const NEWCOMERS = 60;
 
+const UNREADABLE = { pause_duration_months: 'some' };
+
 /** Most events are of the ordinary kind; the last cannot be read and belongs in quarantine. */
 const EVENTS: readonly (readonly [type: string, data: object])[] = [
   ['SUB_PAUSED', { pause_duration_months: 1 }],
@@ -31,7 +33,7 @@ const EVENTS: readonly (readonly [type: string, data: object])[] = [
   ['PAYNOW', {}],
   ['REACTIVATE', {}],
   ['CLOSEACCOUNT', {}],
-  ['SUB_PAUSED', { pause_duration_months: 'some' }],
+  ['SUB_PAUSED', UNREADABLE],
 ];
 
 /** Those that an operator would start by hand: what is due now, once more. */
@@ -147,7 +149,7 @@ export class Traffic {
     const data = { user_id: userId, tier: 'Base', term: 'MONTHLY', status: 'ACTIVE', ...more };
     const event = { id: randomUUID(), type, source: 'UserService', time: dateInZone(now, 'UTC'), data };
     for (let n = 0; n < times; n += 1) await this.put(userId, event);
-    this.book.put({ stream: 'users', identity: event.id, userId, type });
+    this.book.put({ stream: 'users', identity: event.id, userId, type, isGood: more !== UNREADABLE });
   }
 
   /** Until the stream has taken it. Perhaps it took it before as well: that is what its id is for. */

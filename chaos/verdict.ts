@@ -5,9 +5,16 @@ import { formatInstant } from '../src/domain/instant.ts';
 import { runId } from '../src/domain/runs.ts';
 import { newestTick } from '../src/domain/schedule.ts';
 import type { ApiDesk } from './api-desk.ts';
-import type { Book } from './book.ts';
+import type { Book, PutEvent } from './book.ts';
 import type { LastRun, Outcome } from './checks.ts';
-import { doubleDebits, lostEvents, lostPeriods, lostRequests, untoldChanges } from './checks.ts';
+import {
+  doubleDebits,
+  heldBackEvents,
+  lostEvents,
+  lostPeriods,
+  lostRequests,
+  untoldChanges,
+} from './checks.ts';
 import type { Ground } from './ground.ts';
 import { readCallbacks, readMoney, readPipeline, readRows, readTold } from './tables.ts';
 
@@ -18,6 +25,7 @@ export interface Findings {
   readonly lost_periods: number;
   readonly lost_events: number;
   readonly lost_requests: number;
+  readonly held_back_events: number;
   readonly audit_violations: number;
   readonly events: number;
   readonly requests: number;
@@ -48,6 +56,7 @@ export async function reachVerdict(ground: Ground, { desk, book, out }: Witnesse
   const periods = lostPeriods(rows, await lastRun(ground, desk));
   const untold = untoldChanges(rows, await readTold(ground));
   const events = lostEvents(put, dealtWith);
+  const heldBack = heldBackEvents(put, dealtWith);
   const requests = lostRequests(book.promised, outcomes);
   const audited = await violationsOfAudit(ground, out);
   return {
@@ -57,6 +66,7 @@ export async function reachVerdict(ground: Ground, { desk, book, out }: Witnesse
       lost_periods: periods.length,
       lost_events: events.length + untold.length,
       lost_requests: requests.length,
+      held_back_events: heldBack.length,
       audit_violations: audited,
       events: put.length,
       requests: book.promised.length,
@@ -64,14 +74,16 @@ export async function reachVerdict(ground: Ground, { desk, book, out }: Witnesse
     violations: [
       ...doubled.map((what) => `debited twice: ${what}`),
       ...periods.map((what) => `period lost: ${what}`),
-      ...events.map(
-        ({ stream, identity, userId, type }) => `event lost: ${type} of ${userId}, ${stream} ${identity}`,
-      ),
+      ...events.map((event) => `event lost: ${described(event)}`),
+      ...heldBack.map((event) => `event in quarantine with which nothing is wrong: ${described(event)}`),
       ...untold.map((change) => `change not told to others: ${change}`),
       ...requests.map(({ what, statusUrl }) => `${what} promised and lost: ${statusUrl}`),
     ],
   };
 }
+
+const described = ({ stream, identity, userId, type }: PutEvent): string =>
+  `${type} of ${userId}, ${stream} ${identity}`;
 
 const NOT_FOUND = 404;
 const heard = z.object({ status: z.string(), outcome: z.string().optional() });

@@ -27,7 +27,6 @@ export class Weather {
   private readonly dial = new Map<string, readonly object[]>();
   private redis: Promise<unknown> = Promise.resolve();
   private dynamodb: Promise<unknown> = Promise.resolve();
-  private bank: Promise<unknown> = Promise.resolve();
   private struck = 0;
 
   constructor(ground: Ground) {
@@ -61,11 +60,6 @@ export class Weather {
     }
   }
 
-  /** What the bank does wrong it does to everybody, also to those who want to join. */
-  async bankIsWell(): Promise<void> {
-    await this.bank;
-  }
-
   /** Everything that still lasts is over. */
   async calm(): Promise<void> {
     while (this.lasting.size > 0) await Promise.all(this.lasting);
@@ -84,7 +78,6 @@ export class Weather {
       this.dial.delete(id);
       return this.turnDial();
     });
-    this.bank = Promise.all([this.bank, over]);
     this.lasts(over);
   }
 

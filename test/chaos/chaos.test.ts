@@ -39,6 +39,7 @@ it('strikes, waits for the quiet, and tells what is left: nothing lost, nothing 
     lost_periods: 0,
     lost_events: 0,
     lost_requests: 0,
+    held_back_events: 0,
     audit_violations: 0,
     events: expect.toSatisfy((events) => events > 0) as number,
     requests: expect.toSatisfy((requests) => requests > 0) as number,

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Promised, PutEvent } from '../../../chaos/book.ts';
-import type { LedgerLine, Outcome, Row } from '../../../chaos/checks.ts';
+import type { DealtWith, LedgerLine, Outcome, Row } from '../../../chaos/checks.ts';
 import {
   changeName,
   doubleDebits,
   eventName,
+  heldBackEvents,
   lostEvents,
   lostPeriods,
   lostRequests,
@@ -41,20 +42,28 @@ describe('double debits', () => {
 });
 
 describe('lost events', () => {
-  const put: PutEvent[] = [
-    { stream: 'users', identity: 'e1', userId: 'u1', type: 'CANCEL' },
-    { stream: 'payments', identity: 'c1#SUBSCRIPTION_RETURNED', userId: 'u1', type: 'SUBSCRIPTION_RETURNED' },
-  ];
-  const names = put.map(({ stream, identity }) => eventName(stream, identity));
+  const cancel: PutEvent = { stream: 'users', identity: 'e1', userId: 'u1', type: 'CANCEL', isGood: true };
+  const odd: PutEvent = { ...cancel, identity: 'e2', isGood: false };
+  const returned: PutEvent = { ...cancel, stream: 'payments', identity: 'c1#SUBSCRIPTION_RETURNED' };
+  const dealt = (applied: readonly PutEvent[], quarantined: readonly PutEvent[] = []): DealtWith => ({
+    applied: new Set(applied.map(eventName)),
+    quarantined: new Set(quarantined.map(eventName)),
+  });
 
-  it('are none where all are dealt with', () => {
-    expect(lostEvents(put, new Set([...names, 'users another']))).toEqual([]);
+  it('are none where all are applied, or in quarantine', () => {
+    expect(lostEvents([cancel, odd, returned], dealt([cancel, returned], [odd]))).toEqual([]);
   });
 
   it('are those that nobody dealt with', () => {
-    expect(lostEvents(put, new Set(names.slice(0, 1)))).toEqual(put.slice(1));
+    expect(lostEvents([cancel, returned], dealt([cancel]))).toEqual([returned]);
     // The same identity in the other stream is another event.
-    expect(lostEvents(put.slice(0, 1), new Set([eventName('payments', 'e1')]))).toEqual(put.slice(0, 1));
+    expect(lostEvents([cancel], dealt([{ ...cancel, stream: 'payments' }]))).toEqual([cancel]);
+  });
+
+  it('are not those in quarantine; with which nothing is wrong, they should not be there', () => {
+    expect(lostEvents([cancel], dealt([], [cancel]))).toEqual([]);
+    expect(heldBackEvents([cancel, odd], dealt([], [cancel, odd]))).toEqual([cancel]);
+    expect(heldBackEvents([cancel], dealt([cancel]))).toEqual([]);
   });
 });
 
