@@ -14,6 +14,7 @@ import { Weather } from './weather.ts';
 const FAULTS_PER_DAY = 15;
 /** Runs that nothing disturbs need a moment too. */
 const SHORTEST_STOP_MS = 1_000;
+const AGAIN_AFTER_MS = 500;
 
 export interface StormOptions {
   readonly plan: readonly PlannedFault[];
@@ -36,14 +37,14 @@ export async function storm(ground: Ground, options: StormOptions): Promise<void
     const today = addDays(firstDay, day);
     const morning = timeOn(today, MORNING);
     await ground.bank.setTime(morning);
-    // Seeding knows no conditions: repeated at a store that fell asleep it would undo what others have done since.
+    // Seeding knows no conditions: what it repeats at a store that fell asleep would undo what others have done since.
     await weather.calm();
     const joined = await join(ground, `day${day + 1}`, shareOf(users, day, days));
     traffic.join(joined);
     if (day === 0) traffic.begin();
     onDay(morning, joined.length);
     const faults = plan.slice(day * FAULTS_PER_DAY, (day + 1) * FAULTS_PER_DAY);
-    await strikeAllDay(ground, { today, faults, weather, onFault });
+    await strikeAllDay(ground, { today, faults, weather, traffic, onFault });
   }
   await weather.calm();
   await traffic.end();
@@ -53,13 +54,18 @@ interface Day {
   readonly today: CalendarDate;
   readonly faults: readonly PlannedFault[];
   readonly weather: Weather;
+  readonly traffic: Traffic;
   readonly onFault: StormOptions['onFault'];
 }
 
-async function strikeAllDay(ground: Ground, { today, faults, weather, onFault }: Day): Promise<void> {
+async function strikeAllDay(
+  ground: Ground,
+  { today, faults, weather, traffic, onFault }: Day,
+): Promise<void> {
   for (const [n, stop] of STOPS.entries()) {
     await ground.bank.setTime(timeOn(today, stop));
-    const enough = sleep(SHORTEST_STOP_MS);
+    const enough = Promise.all([sleep(SHORTEST_STOP_MS), traffic.run()]);
+    enough.catch(() => undefined); // until it is waited for
     for (const { fault, afterMs } of faults.filter((_, i) => i % STOPS.length === n)) {
       await sleep(afterMs);
       await weather.strike(fault);
@@ -72,11 +78,16 @@ async function strikeAllDay(ground: Ground, { today, faults, weather, onFault }:
 const shareOf = (users: number, day: number, days: number): number =>
   Math.floor(((day + 1) * users) / days) - Math.floor((day * users) / days);
 
-/** Made-up members of every kind. */
+/**
+ * Made-up members of every kind. A machine that is too busy is asked again: who is there is left alone, and nobody starts a run
+ * over the others before they are.
+ */
 async function join(ground: Ground, prefix: string, users: number): Promise<DemoMember[]> {
   const { now } = await ground.bank.time();
   const unseen = { line: () => undefined, table: () => undefined, progress: silent, counter: silent };
-  await seed(ground.environment, { users, prefix, onlyIfMissing: false }, unseen);
+  const request = { users, prefix, onlyIfMissing: false };
+  while ((await seed(ground.environment, request, unseen).catch(() => null)) === null)
+    await sleep(AGAIN_AFTER_MS);
   return Array.from({ length: users }, (_, i) => demoMember(prefix, i + 1, now));
 }
 

@@ -13,7 +13,6 @@ import type { Ground } from './ground.ts';
 const PAYMENT_EVERY_MS = 500;
 const EVENT_EVERY_MS = 900;
 const SIGNAL_EVERY_MS = 3_000;
-const RUN_EVERY_MS = 12_000;
 const PUT_AGAIN_MS = 200;
 /** Those who joined last have something to pay; most others have paid. */
 const NEWCOMERS = 60;
@@ -74,7 +73,6 @@ export class Traffic {
     this.flow(PAYMENT_EVERY_MS, () => this.pay());
     this.flow(EVENT_EVERY_MS, () => this.tell());
     this.flow(SIGNAL_EVERY_MS, () => this.signal());
-    this.flow(RUN_EVERY_MS, () => this.run());
   }
 
   /** Nobody asks for anything new. Settles when everybody has an answer to what they asked for. */
@@ -124,7 +122,8 @@ export class Traffic {
       this.book.promise({ what: 'signal', statusUrl });
   }
 
-  private async run(): Promise<void> {
+  /** An operator starts a run by hand. Settles when it is promised. */
+  async run(): Promise<void> {
     const process = this.chance.oneOf(RUNS);
     const body = await this.order({ method: 'POST', path: '/ops/runs', body: { process } });
     if (body !== null)
