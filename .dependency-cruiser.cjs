@@ -109,7 +109,7 @@ module.exports = {
     only(
       'nobody-imports-bench',
       'It measures the others; nothing may come to need it.',
-      { path: '^(src|queues|workers|dashboard)/' },
+      { path: '^(src|queues|workers|dashboard|chaos)/' },
       { path: '^bench/' },
     ),
     only(
@@ -143,9 +143,21 @@ module.exports = {
       { path: '^year/' },
     ),
     only(
+      'nobody-imports-chaos',
+      'It strikes the others; nothing may come to need it.',
+      { path: '^(src|queues|workers|dashboard|bench)/' },
+      { path: '^chaos/' },
+    ),
+    only(
+      'chaos-judges-by-itself',
+      'A check that used the rules, or the audit, would agree with their bugs.',
+      { path: '^chaos/(checks|book|tables)\\.ts$' },
+      { path: '^(src|queues|workers|dashboard|bench)/' },
+    ),
+    only(
       'no-production-code-imports-tests',
       'Tests are not shipped.',
-      { path: '^(src|queues|workers|dashboard)/' },
+      { path: '^(src|queues|workers|dashboard|chaos)/' },
       { path: '^test/' },
     ),
   ],

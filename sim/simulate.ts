@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DynamoAuditTables } from '../src/adapters/dynamodb/audit-source.ts';
-import { calm } from './dials.ts';
 import type { Item } from './oracle/items.ts';
 import { BankTallies, auditUsers } from './oracle/audit-users.ts';
 import { checkLiveness } from './oracle/liveness.ts';
@@ -130,7 +129,7 @@ class Simulation {
 
     for (let day = 0; day < this.options.days && this.isRight(); day += 1)
       await this.live(day, { acts, afterStep: () => storm.afterStep() });
-    this.world.dials = calm(world.dials);
+    world.becomeCalm();
     world.trace.write('world', 'quiet');
     for (let day = 0; day < QUIET_DAYS && this.isRight(); day += 1) {
       acts.liftAll();

@@ -18,7 +18,7 @@ const rules = createRequire(import.meta.url)('../.dependency-cruiser.cjs') as {
 const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '');
-const sources = files.filter((file) => /^(src|queues|workers|dashboard)\/.*\.ts$/.test(file));
+const sources = files.filter((file) => /^(src|queues|workers|dashboard|chaos)\/.*\.ts$/.test(file));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 async function violations(baseDir: string): Promise<string[]> {
@@ -31,7 +31,7 @@ async function violations(baseDir: string): Promise<string[]> {
     tsConfig: { fileName: join(root, 'tsconfig.json') },
   };
   const { output } = await cruise(
-    ['src', 'queues', 'workers', 'dashboard', 'bench', 'sim', 'docs', 'year'],
+    ['src', 'queues', 'workers', 'dashboard', 'bench', 'sim', 'docs', 'year', 'chaos'],
     options,
   );
   return (output as ICruiseResult).summary.violations.map(
@@ -91,6 +91,8 @@ describe('imports', () => {
       ['the-oracle-shares-no-code-with-what-it-watches', 'sim/oracle/b.ts', '../x.ts', 'sim/x.ts'],
       ['nobody-imports-docs', 'src/cli/c.ts', '../../docs/x.ts', 'docs/x.ts'],
       ['nobody-imports-year', 'dashboard/a.ts', '../year/x.ts', 'year/x.ts'],
+      ['nobody-imports-chaos', 'src/cli/c.ts', '../../chaos/x.ts', 'chaos/x.ts'],
+      ['chaos-judges-by-itself', 'chaos/checks.ts', '../src/domain/x.ts', 'src/domain/x.ts'],
       ['no-production-code-imports-tests', 'src/cli/b.ts', '../../test/x.ts', 'test/x.ts'],
     ];
     /** What stands next to what is forbidden. */
@@ -108,6 +110,7 @@ describe('imports', () => {
       ['sim/dynamodb/c.ts', '@aws-sdk/client-kinesis'],
       ['docs/x.ts', '../src/domain/x.ts'],
       ['year/x.ts', '../dashboard/x.ts'],
+      ['chaos/x.ts', '../src/domain/x.ts'],
       ['test/x.ts', '../src/domain/x.ts'],
     ];
     const packages = ['pino', 'uuid', 'bullmq', '@aws-sdk/client-kinesis', '@smithy/signature-v4'];
@@ -169,6 +172,7 @@ describe('source', () => {
       'sim/dynamodb',
       'docs/generate',
       'year',
+      'chaos',
     ];
     for (const room of rooms) expect(read(`${room}/README.md`)).toMatch(/\bown/i);
   });

@@ -1,4 +1,5 @@
 import { dropQuarantined, listQuarantine } from '../../src/app/quarantine.ts';
+import { orderRun } from '../../src/app/order-run.ts';
 import { requestPayment } from '../../src/app/request-payment.ts';
 import { takeSignal } from '../../src/app/take-signal.ts';
 import { dayInChicago } from '../../src/domain/signals.ts';
@@ -92,6 +93,16 @@ export class ApiDesk {
     this.ask(`unfreeze ${JSON.stringify(target)}`, async ({ stores, process }) => {
       this.hooks.onLifting(target);
       await stores.freezes.unfreeze(target, { who: 'operator', at: process.clock.now() });
+    });
+  }
+
+  /** An operator wants a run now, beside those of the schedule. */
+  run(process: 'retry' | 'scheduled'): void {
+    this.ask(`run ${process}`, async (tools) => {
+      const { stores, queues } = tools;
+      const { clock } = tools.process;
+      const log = this.world.log(tools.process);
+      await orderRun({ runs: stores.runs, clock, log, wake: (run) => queues.ensurePage(run) }, process, null);
     });
   }
 

@@ -35,6 +35,7 @@ const EVENT_OF: Readonly<Partial<Record<Act, string>>> = {
 };
 
 const FREEZES_PER_NINETY_DAYS = 8;
+const RUNS_BY_HAND_PER_NINETY_DAYS = 25;
 const HOUR_MS = 3_600_000;
 
 /** Members and operators, acting by chance. */
@@ -60,6 +61,8 @@ export class Acts {
     }
     if (this.random.chance((FREEZES_PER_NINETY_DAYS * days) / 90))
       this.later(spanMs, () => this.freezeSome());
+    if (this.random.chance((RUNS_BY_HAND_PER_NINETY_DAYS * days) / 90))
+      this.later(spanMs, () => this.desk.run(this.random.pick(['retry', 'scheduled'])));
     if (this.random.chance(0.3 * days)) this.later(spanMs, () => this.desk.clearQuarantine());
   }
 

@@ -9,7 +9,7 @@ import type { TableNames } from '../../src/adapters/dynamodb/tables.ts';
 import { ServiceDownError, StreamThrottledError } from '../../src/errors.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Dials } from '../dials.ts';
-import { dialsOf } from '../dials.ts';
+import { calm, dialsOf } from '../dials.ts';
 import { MemoryDynamo } from '../dynamodb/memory-dynamo.ts';
 import type { ItemChange } from '../dynamodb/memory-dynamo.ts';
 import { clientOver } from '../dynamodb/client-over.ts';
@@ -186,6 +186,13 @@ export class World {
     if (!this.random(`twice ${this.timeline.steps}`).chance(this.dials.publishedTwice)) return;
     this.noteFault('published-twice');
     this.streams[stream].put(userId, event);
+  }
+
+  /** The weather turns fine: what members and banks do goes on, and nothing breaks any more. */
+  becomeCalm(): void {
+    this.dials = calm(this.dials);
+    delete this.ambush.writing;
+    delete this.ambush.charging;
   }
 
   /** Whoever is next to do this dies at it. */

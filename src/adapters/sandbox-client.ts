@@ -16,7 +16,7 @@ export interface SandboxTime {
   readonly frozen: boolean;
 }
 
-/** What an operator may do to the pretend bank: its users and its clock. Production code never calls this. */
+/** What an operator may do to the pretend bank: its users, its clock, its faults. Production code never calls this. */
 export class SandboxClient {
   private readonly url: string;
 
@@ -40,6 +40,11 @@ export class SandboxClient {
 
   async putUsers(users: readonly object[]): Promise<void> {
     await this.call('POST', '/sandbox/users', users);
+  }
+
+  /** Instead of those before; none and it behaves again. */
+  async setFaults(rules: readonly object[]): Promise<void> {
+    await this.call('PUT', '/sandbox/faults', { rules });
   }
 
   /** An ACH debit for a float, as a worker would send it; gives the bank's name for it. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { AlreadyRunningError } from '../errors.ts';
 import { dataFolder, type DataFolder } from './data-folder.ts';
 import { endProcesses } from './end-process.ts';
-import type { Death, GuardMessage, GuardOrders, ParentMessage } from './guard-messages.ts';
+import type { Death, GuardMessage, GuardOrders, ParentMessage, Trouble } from './guard-messages.ts';
 import { logTail } from './log-tail.ts';
 import type { Owner } from './ownership.ts';
 import type { ProcessRecord } from './process-record.ts';
@@ -51,6 +51,23 @@ export class GuardHandle {
     const insist = setTimeout(() => this.#guard.kill('SIGKILL'), stopMs);
     await this.#gone;
     clearTimeout(insist);
+  }
+
+  /** Settles when the server serves again. One trouble at a time with each. */
+  async trouble(order: Trouble): Promise<void> {
+    let heard: (message: unknown) => void = () => undefined;
+    const over = new Promise<void>((resolve) => {
+      heard = (message) => {
+        const told = message as GuardMessage;
+        if (told.type === 'serves-again' && told.server === order.server) resolve();
+      };
+      this.#guard.on('message', heard);
+    });
+    this.#guard.send(order satisfies ParentMessage);
+    const lost = this.died.then(({ program, cause }) => {
+      throw new Error(`${program} ended: ${cause}`);
+    });
+    await Promise.race([over, lost, this.#gone]).finally(() => this.#guard.off('message', heard));
   }
 
   #hear(listener: (message: GuardMessage) => void): void {

@@ -25,6 +25,12 @@ export type GuardMessage =
   | { readonly type: 'ready'; readonly endpoints: Endpoints }
   | { readonly type: 'taken'; readonly by: Owner }
   | { readonly type: 'failed'; readonly reason: string }
-  | { readonly type: 'died'; readonly death: Death };
+  | { readonly type: 'died'; readonly death: Death }
+  | { readonly type: 'serves-again'; readonly server: ServerName };
 
-export type ParentMessage = { readonly type: 'stop' };
+/** Trouble with one server that somebody asks for, to see how others bear it. */
+export type Trouble =
+  | { readonly type: 'crash'; readonly server: ServerName; readonly downMs: number }
+  | { readonly type: 'pause'; readonly server: ServerName; readonly forMs: number };
+
+export type ParentMessage = { readonly type: 'stop' } | Trouble;

@@ -22,15 +22,19 @@ export interface RunningServer extends Spawned {
 const attempts = 5;
 const readyMs = 90_000;
 
-/** Starts the server on a free port and waits until it serves. `remember` is called before its program begins. */
+/**
+ * Starts the server and waits until it serves: on a free port, or on the one that it had before. `remember` is called before
+ * its program begins.
+ */
 export async function launch(
   server: Server,
   folder: DataFolder,
   remember: (spawned: Spawned) => void,
+  formerPort?: number,
 ): Promise<RunningServer> {
   mkdirSync(folder.storeOf(server.name), { recursive: true });
   for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort();
+    const port = formerPort ?? (await freePort());
     const child = spawnHeld(server.command(port), folder.logOf(server.name));
     const spawned = { record: recordChild(server.name, child), ended: endOf(child) };
     begin(child, () => remember(spawned));

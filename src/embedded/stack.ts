@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { GuardHandle } from './guard-handle.ts';
 import type { Death } from './guard-messages.ts';
 import { ensurePrograms, type Programs } from './programs.ts';
+import type { ServerName } from './data-folder.ts';
 import type { Endpoints } from './stack-file.ts';
 
 export interface StackOptions {
@@ -18,6 +19,10 @@ export interface StackOptions {
 export interface Stack extends Endpoints {
   /** Settles when a part of the stack ends without being asked to, never otherwise. The rest still runs: call `stop`. */
   readonly died: Promise<Death>;
+  /** Kills a server and starts it again, at the same address and on the same data. Settles when it serves again. */
+  readonly crash: (server: ServerName, downMs: number) => Promise<void>;
+  /** A server stands still: whoever asks is connected and waits. Settles when it goes on. */
+  readonly pause: (server: ServerName, forMs: number) => Promise<void>;
   /** Settles when no process of the stack is left. May be called again. */
   readonly stop: () => Promise<void>;
 }
@@ -39,5 +44,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   });
   const endpoints = await guard.started;
   guard.letParentEnd();
-  return { ...endpoints, died: guard.died, stop: () => guard.stop() };
+  return {
+    ...endpoints,
+    died: guard.died,
+    crash: (server, downMs) => guard.trouble({ type: 'crash', server, downMs }),
+    pause: (server, forMs) => guard.trouble({ type: 'pause', server, forMs }),
+    stop: () => guard.stop(),
+  };
 }

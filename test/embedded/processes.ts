@@ -8,8 +8,11 @@ import { expect } from 'vitest';
 
 /* Looks at processes through `ps` and never through the code under test. */
 
+/** As `ps` writes it: begins with T while the process stands still. */
+export const stateOf = (pid: number): string => ps('stat', pid);
+
 export function lives(pid: number): boolean {
-  const state = ps('stat', pid);
+  const state = stateOf(pid);
   return state !== '' && !state.startsWith('Z');
 }
 

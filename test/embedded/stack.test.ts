@@ -3,13 +3,14 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AlreadyRunningError } from '../../src/errors.ts';
 import { ensurePrograms } from '../../src/embedded/programs.ts';
 import { readRunningStack } from '../../src/embedded/stack-file.ts';
 import { startStack, type Stack } from '../../src/embedded/stack.ts';
 import { temporaryFolder } from '../support/stack.ts';
-import { allOf, commandLinesWith, expectAllGone, lives, stackPids } from './processes.ts';
+import { allOf, commandLinesWith, expectAllGone, lives, stackPids, stateOf } from './processes.ts';
 import { everywhere, kinesis, readEverywhere, writeEverywhere } from './stores.ts';
 
 // A start takes two seconds, on a machine that is busy with other tests several times as long.
@@ -111,6 +112,31 @@ describe('when several start at once on a folder whose files name a stranger', (
     const log = (): string => readFileSync(join(folder.path, 'logs', 'kinesis.log'), 'utf8');
     await expect.poll(log, { timeout: 10_000 }).toContain('aborted');
     expect(await kinesis(stack, 'ListStreams', {})).toMatchObject({ StreamNames: [] });
+  });
+
+  it('has a server crash on request, which comes back at its address with its data', async () => {
+    const before = stackPids(folder.path);
+    const redis = new Redis(stack.redisUrl, { maxRetriesPerRequest: null });
+    redis.on('error', () => undefined);
+    await redis.set('text', 'written');
+
+    await stack.crash('redis', 100);
+
+    expect(lives(before.redis)).toBe(false);
+    expect(await redis.get('text')).toBe('written');
+    redis.disconnect();
+    const { redisUrl, dynamodbUrl, kinesisUrl } = stack;
+    expect(readRunningStack(folder.path)).toEqual({ redisUrl, dynamodbUrl, kinesisUrl });
+  });
+
+  it('has a server stand still on request, and whoever asks it waits', async () => {
+    const { kinesis: pid } = stackPids(folder.path);
+    const paused = stack.pause('kinesis', 1_500);
+    await expect.poll(() => stateOf(pid)).toMatch(/^T/);
+
+    await kinesis(stack, 'ListStreams', {});
+    expect(stateOf(pid)).not.toMatch(/^T/);
+    await paused;
   });
 
   it('says which server died, how, and what it logged last', async () => {

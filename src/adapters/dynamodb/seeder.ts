@@ -119,8 +119,12 @@ export class DynamoSeeder {
    * beside comes first, in as many as it takes: somebody whose records are not there is made anew.
    */
   async write(members: readonly MadeUpMember[]): Promise<void> {
-    const payments = members.flatMap(({ recurring }) => this.recurringItems(recurring)).map((one) => [one]);
-    const batches = [...inBatches(payments), ...inBatches(members.map((member) => this.itemsOf(member)))];
+    const payments = members.map(({ recurring }) => this.recurringItems(recurring));
+    const batches = [
+      ...inBatches(payments.flatMap(({ past }) => past).map((one) => [one])),
+      ...inBatches(payments.flatMap(({ rows }) => rows).map((one) => [one])),
+      ...inBatches(members.map((member) => this.itemsOf(member))),
+    ];
     for (const batch of batches) {
       const requests: Record<string, WriteRequest[]> = {};
       for (const { table, item } of batch) (requests[table] ??= []).push({ PutRequest: { Item: item } });
@@ -155,8 +159,14 @@ export class DynamoSeeder {
     ];
   }
 
-  /** Receipts are numbered through an account, whatever they are for. */
-  private recurringItems(made: readonly MadeUpRecurring[]): TableItem[] {
+  /**
+   * Receipts are numbered through an account, whatever they are for. The rows are written after everything else: a run that
+   * finds one must find its account's receipts counted.
+   */
+  private recurringItems(made: readonly MadeUpRecurring[]): {
+    readonly past: TableItem[];
+    readonly rows: TableItem[];
+  } {
     const { recurringTable, pipelineTable } = this.options;
     const receipts = made
       .flatMap((one) => one.receipts)
@@ -167,29 +177,31 @@ export class DynamoSeeder {
       last === undefined
         ? []
         : [marshall({ ...recurringKeys.counter(last.accountId), ReceiptNumber: last.number })];
-    const rows = [
-      ...made.map(({ subscription }) => writeRecurring(subscription, 'seeded')),
+    const told = [
       ...made.flatMap(({ changes }) => changes.map(writeChange)),
       ...receipts.map(writeReceipt),
       ...counter,
     ];
-    return [
-      ...rows.map((item) => ({ table: recurringTable, item })),
-      ...made
-        .flatMap(({ subscription, attempts, past }) => [
-          ...attempts.map((attempt) => items.attempt.write(attempt)),
-          ...(past.length === 0
-            ? []
-            : [
-                items.state.write(
-                  recurringRecordId(subscription),
-                  { revision: 1, open: null, checks: 0, past },
-                  null,
-                ),
-              ]),
-        ])
-        .map((item) => ({ table: pipelineTable, item })),
-    ];
+    const tried = made.flatMap(({ subscription, attempts, past }) => [
+      ...attempts.map((attempt) => items.attempt.write(attempt)),
+      ...(past.length === 0
+        ? []
+        : [
+            items.state.write(
+              recurringRecordId(subscription),
+              { revision: 1, open: null, checks: 0, past },
+              null,
+            ),
+          ]),
+    ]);
+    const rows = made.map(({ subscription }) => writeRecurring(subscription, 'seeded'));
+    return {
+      past: [
+        ...told.map((item) => ({ table: recurringTable, item })),
+        ...tried.map((item) => ({ table: pipelineTable, item })),
+      ],
+      rows: rows.map((item) => ({ table: recurringTable, item })),
+    };
   }
 
   private async writeBatch(batch: Record<string, WriteRequest[]>): Promise<void> {

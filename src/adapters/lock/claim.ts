@@ -1,3 +1,4 @@
+import { ServiceDownError } from '../../errors.ts';
 import type { PastSighting, Sighting } from '../../ports/lock.ts';
 import { isFree, isStill, type Condition } from './lock-conditions.ts';
 import type { LockContext } from './lock-context.ts';
@@ -93,5 +94,5 @@ async function putUntilClear(
   // Writes may be throttled where reads are not.
   const row = await requests.read(mine.key).catch(() => null);
   if (row?.ownerName === mine.ownerName) return { sentMs: firstSentMs };
-  throw new Error(`the lock ${mine.key} could not be asked for`, { cause: failure });
+  throw new ServiceDownError('the table of the locks does not answer', { cause: failure });
 }

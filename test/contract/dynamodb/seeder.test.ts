@@ -11,7 +11,7 @@ import { plusDays } from '../../../src/domain/instant.ts';
 import type { Subscription, UserId } from '../../../src/domain/subscription.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
-import { injectFaults } from '../../support/dynamo-faults.ts';
+import { fail, injectFaults } from '../../support/dynamo-faults.ts';
 import { at, subscription } from '../../support/records.ts';
 
 let store: BillingStore;
@@ -128,6 +128,28 @@ it('writes each recurring payment with its past, and numbers an account’s rece
       expect(causes).toEqual(changes.map(({ cause }) => cause));
     }
   }
+});
+
+it('writes a recurring payment after all that belongs to it: a run that finds it goes on counting its receipts', async () => {
+  const now = at('2026-11-16T08:00:00Z');
+  const members = Array.from({ length: 30 }, (_, i) => demoMember(`late-${randomUUID()}`, i + 1, now));
+  const batches: string[][] = [];
+  const faults = injectFaults(store.client);
+  const note = (input: Record<string, unknown>): boolean => {
+    const requests = input['RequestItems'] as Record<
+      string,
+      { PutRequest: { Item: { SK: { S: string } } } }[]
+    >;
+    batches.push((requests[store.tables.recurring] ?? []).map(({ PutRequest }) => PutRequest.Item.SK.S));
+    return false;
+  };
+  faults.script('BatchWriteItemCommand', fail(new Error('never')), { times: Infinity, when: note });
+  await seeder.write(members);
+  faults.remove();
+
+  const has = (kind: RegExp) => (keys: readonly string[]) => keys.some((key) => kind.test(key));
+  expect(batches.filter(has(/^COUNTER/))).not.toEqual([]);
+  expect(batches.findIndex(has(/^SUB#/))).toBeGreaterThan(batches.findLastIndex(has(/^(COUNTER|REC#|CHG#)/)));
 });
 
 it('knows whether a seeding was finished', async () => {

@@ -104,7 +104,10 @@ describe('when the answer to an acquire is', () => {
     const offline = serverFailed();
     alice.faults.script('PutItemCommand', fail(offline), { times: Infinity });
     alice.faults.script('GetItemCommand', fail(offline), { times: Infinity });
-    await expect(withTime(alice, alice.locks.acquire(key))).rejects.toMatchObject({ cause: offline });
+    await expect(withTime(alice, alice.locks.acquire(key))).rejects.toMatchObject({
+      code: 'service-down',
+      cause: offline,
+    });
     expect(alice.faults.calls('PutItemCommand')).toBe(3);
     expect(alice.timer.sleeping).toBe(0);
     expect(await bench.row(key)).toBeUndefined();

@@ -258,6 +258,23 @@ describe('what is nobody’s fault', () => {
     expect(await run(await take(event))).toMatchObject({ result: 'changed' });
   });
 
+  const writesLocks = (input: Record<string, unknown>): boolean =>
+    input['TableName'] === here.store.tables.locks;
+  const silences: [string, Fault][] = [
+    ['its writes are throttled', fail(throttled())],
+    ['its writes are not answered', fail(timedOut())],
+    ['it cannot be reached', fail(connectionReset())],
+  ];
+
+  it.each(silences)('is not counted while the table of the locks does not answer: %s', async (_, fault) => {
+    const event = await memberships.store(record.userId, 'CANCEL');
+    faults.script('PutItemCommand', fault, { times: Infinity, when: writesLocks });
+    for (let round = 1; round <= 4; round += 1) expect(await putOff(await take(event))).toBeGreaterThan(0);
+    faults.clear();
+    expect([await triesOf(event), await seen()]).toEqual([0, 'unapplied']);
+    expect(await run(await take(event))).toMatchObject({ result: 'changed' });
+  });
+
   it.each([
     ['writes are throttled', fail(throttled())],
     ['others write the same', fail(cancelled('None', 'TransactionConflict'))],
