@@ -100,11 +100,11 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'return [];',
   },
   {
-    name: 'next-period-although-there-is-one',
-    what: 'two periods to come: the member is billed twice a month',
-    file: 'src/app/collection-case.ts',
-    find: 'if (record.initialRunDate !== null || hasLaterPeriod(record, partition)) return [];',
-    replace: 'if (record.initialRunDate !== null) return [];',
+    name: 'a-year-is-a-month',
+    what: 'who has paid for a year is billed again after a month',
+    file: 'src/domain/next-period.ts',
+    find: 'let billingDate = nextBillingDate(record, anchor);',
+    replace: "let billingDate = nextBillingDate({ ...record, term: 'MONTHLY' }, anchor);",
   },
   {
     name: 'charge-who-has-cancelled',
