@@ -54,7 +54,7 @@ it('a newcomer copies the project into an empty folder and both commands of the 
     /checked \d+ records, \d+ floats and \d+ recurring payments, \d+ attempts, \d+ debits: no violation/,
   );
   // One file of tests, without the checks before it: the whole of `npm test` on a clean checkout is what runs this.
-  await works('npx vitest run test/contract/dynamodb/batch-reader.test.ts', /1 passed/);
+  await works('npx vitest run --project parts test/contract/dynamodb/batch-reader.test.ts', /1 passed/);
 }, 600_000);
 
 it('a newcomer without the programs is told so by the tests in one line, and nothing is left behind', () => {
