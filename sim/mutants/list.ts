@@ -140,6 +140,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/domain/limits.ts',
     find: 'return initialLimit(record, facts, now);',
     replace: 'return null;',
+    test: 'test/unit/domain/decide.test.ts',
   },
   {
     name: 'no-watch-on-entries',
@@ -172,11 +173,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'events-in-any-order',
     what: 'a cancellation is applied after its retraction',
-    file: 'workers/event-processor.ts',
-    find: 'if (first !== null && isEarlier(first, data)) await awaitTurn(context, taken, data);',
-    replace:
-      'const any = first !== null && isEarlier(first, data) ? { ...first, sequence: data.sequence } : null;',
-    test: 'test/integration/pipeline/event-processor.test.ts',
+    file: 'src/adapters/dynamodb/inbox.ts',
+    find: 'Limit: 1,',
+    replace: 'Limit: 1, ScanIndexForward: false,',
+    test: 'test/contract/dynamodb/inbox.test.ts',
   },
   {
     name: 'no-sweep-of-the-inbox',

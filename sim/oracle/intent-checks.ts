@@ -38,6 +38,8 @@ export class IntentChecks {
   private readonly neighboursOf: (userId: string) => Neighbours;
   /** Members of whom an event waits, since when. */
   private readonly flagged = new Map<string, number>();
+  /** Accounts that their bank wants no more debits to, since when. */
+  private readonly blocked = new Map<string, number>();
   /** Since when, by what is frozen. */
   private readonly frozen = new Map<string, number>();
   private readonly open = new Map<string, string>();
@@ -62,7 +64,10 @@ export class IntentChecks {
 
   /** All changes of one request: attempts, and the rows that they are on. */
   look(attempts: readonly Change[], rows: readonly Change[], history: readonly Change[]): void {
-    for (const change of attempts) this.noteFlag(change);
+    for (const change of attempts) {
+      this.noteFlag(change);
+      this.noteBlock(change);
+    }
     for (const { before, after } of attempts) {
       if (after === null || !text(after, 'sk').startsWith('ATTEMPT#')) continue;
       const isResolved = after['resolution']?.M !== undefined;
@@ -109,6 +114,11 @@ export class IntentChecks {
     else if (before === null) this.flagged.set(userId, this.nowMs());
   }
 
+  private noteBlock({ before, after }: Change): void {
+    if (text(after, 'sk') === 'ACH_BLOCK' && before === null)
+      this.blocked.set(text(after, 'pk').slice('ACCOUNT#'.length), this.nowMs());
+  }
+
   private hold(attempt: Item): void {
     const [recordId, attemptId] = [text(attempt, 'subscriptionId'), text(attempt, 'attemptId')];
     const other = this.open.get(recordId);
@@ -135,6 +145,10 @@ export class IntentChecks {
       this.wrong(attempt, 'opened on a record that is to be cancelled');
     if (text(row, 'billing_amount') !== text(attempt, 'amount'))
       this.wrong(attempt, 'opened for another amount than the record says');
+    const blockedSinceMs =
+      text(attempt, 'rail') === 'ACH' ? this.blocked.get(text(attempt, 'accountId')) : undefined;
+    if (blockedSinceMs !== undefined && this.nowMs() - blockedSinceMs > LEASE_MS)
+      this.wrong(attempt, 'opened on an account that must not be debited');
     const waitsSinceMs = this.flagged.get(userId);
     if (waitsSinceMs !== undefined && this.nowMs() - waitsSinceMs > LEASE_MS)
       this.wrong(attempt, 'opened while an event of the membership waits');

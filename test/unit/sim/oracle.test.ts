@@ -257,6 +257,20 @@ describe('an intent', () => {
     ]);
   });
 
+  it('is found on an account that its bank has closed to us', () => {
+    const block = item({ pk: 'ACCOUNT#acc', sk: 'ACH_BLOCK' });
+    oracle.stored([{ table: TABLES.pipeline, before: null, after: block }], 'worker');
+    nowMs += 40_000;
+    oracle.stored(intent({ rail: 'PINLESS', accountId: 'acc' }), 'worker');
+    expect(oracle.violations).toEqual([]);
+    const later = { last_run_date: '2026-11-16T08:00:01.000000001Z' };
+    oracle.stored(
+      intent({ attemptId: 'a2', process: 'BATCH', rail: 'ACH', accountId: 'acc' }, later),
+      'worker',
+    );
+    expect(oracle.violations.some(({ detail }) => detail.includes('must not be debited'))).toBe(true);
+  });
+
   it('is found while an event of the membership waits for longer than a lease', () => {
     const flag = item({ pk: 'USER#u1', sk: 'MEMBERSHIP' });
     oracle.stored([{ table: TABLES.pipeline, before: null, after: flag }], 'bridge');
