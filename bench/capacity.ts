@@ -1,0 +1,46 @@
+import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb';
+import type { Amend, Exchange } from './recording-proxy.ts';
+import { operationOf } from './template.ts';
+
+/** What requests have used, in DynamoDB's units. */
+export interface Units {
+  readonly read: number;
+  readonly write: number;
+  /** The part of `write` that went into indexes. */
+  readonly indexWrite: number;
+}
+
+const READS = ['GetItem', 'BatchGetItem', 'Query', 'Scan', 'TransactGetItems'];
+const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'];
+
+/** Has DynamoDB say what each request uses, which the worker does not ask. Its local version checks no signature. */
+export const askForUnits: Amend = (body, headers) => {
+  const operation = operationOf(headers) ?? '';
+  if (![...READS, ...WRITES].includes(operation)) return body;
+  return Buffer.from(
+    JSON.stringify({ ...JSON.parse(body.toString('utf8')), ReturnConsumedCapacity: 'INDEXES' }),
+  );
+};
+
+export function unitsOf(exchanges: readonly Exchange[]): Units {
+  const used = { read: 0, write: 0, indexWrite: 0 };
+  for (const { headers, answer } of exchanges) {
+    const operation = operationOf(headers) ?? '';
+    for (const one of capacityIn(answer)) {
+      const units = one.CapacityUnits ?? 0;
+      if (READS.includes(operation)) used.read += units;
+      if (!WRITES.includes(operation)) continue;
+      used.write += units;
+      used.indexWrite += units - (one.Table?.CapacityUnits ?? units);
+    }
+  }
+  return used;
+}
+
+/** One for each table of a batch or a transaction. A request that was refused says nothing here. */
+function capacityIn(answer: string): ConsumedCapacity[] {
+  const { ConsumedCapacity: used = [] } = JSON.parse(answer) as {
+    ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[];
+  };
+  return Array.isArray(used) ? used : [used];
+}
