@@ -6,7 +6,6 @@ import * as sections from '../src/config/sections.ts';
 import type { DemoMember } from '../src/demo/population.ts';
 import type { Measured } from './figures.ts';
 import { median } from './figures.ts';
-import type { WireItem } from './item-size.ts';
 import { itemBytes } from './item-size.ts';
 import type { Exchange } from './recording-proxy.ts';
 import type { Put } from './stored.ts';

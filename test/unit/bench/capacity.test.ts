@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { askForUnits, unitsOf } from '../../../bench/capacity.ts';
+import type { Exchange } from '../../../bench/recording-proxy.ts';
+
+const headersOf = (operation: string) => ({ 'x-amz-target': `DynamoDB_20120810.${operation}` });
+const answered = (operation: string, answer: object): Exchange => ({
+  method: 'POST',
+  path: '/',
+  headers: headersOf(operation),
+  body: '',
+  answer: JSON.stringify(answer),
+  sentMs: 0,
+  answeredMs: 1,
+});
+
+it('what reads or writes is made to say what it used; nothing else is touched', () => {
+  const body = Buffer.from('{"TableName":"t"}');
+  expect(askForUnits(body, headersOf('PutItem')).toString()).toBe(
+    '{"TableName":"t","ReturnConsumedCapacity":"INDEXES"}',
+  );
+  expect(askForUnits(body, headersOf('DescribeTable'))).toBe(body);
+  expect(askForUnits(body, {})).toBe(body);
+});
+
+it('units are summed over tables, those of indexes also apart', () => {
+  const used = unitsOf([
+    answered('TransactWriteItems', {
+      ConsumedCapacity: [
+        { CapacityUnits: 7, Table: { CapacityUnits: 4 } },
+        { CapacityUnits: 2, Table: { CapacityUnits: 2 } },
+      ],
+    }),
+    answered('Query', { ConsumedCapacity: { CapacityUnits: 1.5, Table: { CapacityUnits: 0 } } }),
+    answered('PutItem', { __type: 'ConditionalCheckFailedException' }),
+  ]);
+  expect(used).toEqual({ read: 1.5, write: 9, indexWrite: 3 });
+});
