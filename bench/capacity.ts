@@ -1,4 +1,8 @@
-import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb';
+import type {
+  BatchGetItemCommandInput,
+  BatchGetItemCommandOutput,
+  ConsumedCapacity,
+} from '@aws-sdk/client-dynamodb';
 import type { Amend, Exchange } from './recording-proxy.ts';
 import { operationOf } from './template.ts';
 
@@ -24,8 +28,9 @@ export const askForUnits: Amend = (body, headers) => {
 
 export function unitsOf(exchanges: readonly Exchange[]): Units {
   const used = { read: 0, write: 0, indexWrite: 0 };
-  for (const { headers, answer } of exchanges) {
+  for (const { headers, body, answer } of exchanges) {
     const operation = operationOf(headers) ?? '';
+    if (operation === 'BatchGetItem') used.read += unitsOfMissing(body, answer);
     for (const one of capacityIn(answer)) {
       const units = one.CapacityUnits ?? 0;
       if (READS.includes(operation)) used.read += units;
@@ -35,6 +40,16 @@ export function unitsOf(exchanges: readonly Exchange[]): Units {
     }
   }
   return used;
+}
+
+/** A key that leads nowhere is read and paid for all the same, which DynamoDB Local does not count. */
+function unitsOfMissing(body: string, answer: string): number {
+  const { RequestItems = {} } = JSON.parse(body) as BatchGetItemCommandInput;
+  const { Responses = {} } = JSON.parse(answer) as BatchGetItemCommandOutput;
+  return Object.entries(RequestItems).reduce((sum, [table, { Keys = [], ConsistentRead = false }]) => {
+    const missing = Keys.length - (Responses[table]?.length ?? 0);
+    return sum + missing * (ConsistentRead ? 1 : 0.5);
+  }, 0);
 }
 
 /** One for each table of a batch or a transaction. A request that was refused says nothing here. */

@@ -43,10 +43,10 @@ const ROOMS: readonly (readonly [pattern: RegExp, room: string])[] = [
   ],
   [/^node:internal\/crypto|^node:crypto/, 'Node: hashing'],
   [/^node:/, 'Node: promises, timers, events'],
-  [/\/dist\/src\/adapters\/dynamodb\//, 'src/adapters/dynamodb'],
-  [/\/dist\/src\/adapters\/lock\//, 'src/adapters/lock'],
-  [/\/dist\/src\/([a-z-]+)\//, 'src/$1'],
-  [/\/dist\/(queues|workers|dashboard|bench)\//, '$1'],
+  [/\/src\/adapters\/dynamodb\//, 'src/adapters/dynamodb'],
+  [/\/src\/adapters\/lock\//, 'src/adapters/lock'],
+  [/\/src\/([a-z-]+)\//, 'src/$1'],
+  [/\/(queues|workers|dashboard|bench)\//, '$1'],
 ];
 
 /** By their names: V8 has no file for these. */

@@ -10,7 +10,7 @@ import { machineText } from '../../bench/machine.ts';
 import type { RoomShares } from '../../bench/profile.ts';
 import type { StepTimes } from '../../bench/steps.ts';
 import type { Blocks } from './blocks.ts';
-import { code, tableOf } from './blocks.ts';
+import { code, diagram, tableOf } from './blocks.ts';
 
 /** The last line of `npm run bench -- --json`, as it is committed. */
 type Committed = Measured & {
@@ -33,6 +33,7 @@ export function performanceBlocks(root: string): Blocks {
     assumptions: assumptionTable(),
     'the busiest run': busiestRunTable(inputs),
     'duration of a run': durationTable(inputs),
+    'duration as a picture': durationChart(inputs),
     'a month': monthTable(inputs),
   };
 }
@@ -174,6 +175,20 @@ function durationTable(inputs: Inputs): string {
       ];
     }),
   );
+}
+
+/** Of the crews that no rate holds back, for the largest house. */
+function durationChart(inputs: Inputs): string {
+  const crews = CREWS.filter(({ processorPerS }) => processorPerS === null);
+  const { due } = busiestRun(MEMBERS[3], inputs, assumed);
+  const hours = crews.map((crew) => runHours(due, pace(crew, inputs, assumed)));
+  return diagram([
+    'xychart-beta',
+    '  title "Monday’s run of 10,000,000 members, by worker processes × collections at once"',
+    `  x-axis [${crews.map(({ workers, concurrency }) => `"${workers} × ${concurrency}"`).join(', ')}]`,
+    `  y-axis "hours" 0 --> ${Math.ceil(Math.max(...hours))}`,
+    `  bar [${hours.map((value) => value.toFixed(1)).join(', ')}]`,
+  ]);
 }
 
 const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 4 });

@@ -35,3 +35,12 @@ it('units are summed over tables, those of indexes also apart', () => {
   ]);
   expect(used).toEqual({ read: 1.5, write: 9, indexWrite: 3 });
 });
+
+it('keys that lead nowhere are read too', () => {
+  const batch = (ConsistentRead: boolean): Exchange => ({
+    ...answered('BatchGetItem', { ConsumedCapacity: [{ CapacityUnits: 1 }], Responses: { t: [{}] } }),
+    body: JSON.stringify({ RequestItems: { t: { Keys: [{}, {}, {}], ConsistentRead } } }),
+  });
+  expect(unitsOf([batch(true)]).read).toBe(3);
+  expect(unitsOf([batch(false)]).read).toBe(2);
+});
