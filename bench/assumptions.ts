@@ -31,7 +31,7 @@ export const ASSUMED = {
   keyWriteUnitsPerS: {
     value: 1_000,
     unit: 'units/s',
-    why: 'what DynamoDB lets one partition take; a key without a sort key cannot be split',
+    why: 'what DynamoDB lets one partition take; it splits a busy key by its sort key, where there is one',
   },
   dollarsPerMillionWrites: {
     value: 0.625,

@@ -21,8 +21,8 @@ const FIGURES_OF_PART = {
       what: 'requests for pages, passes and the report, shared out',
     },
     { name: 'dynamo_heartbeats_per_collection', what: 'renewals of the lock, which take longer work' },
-    { name: 'write_units_per_collection', what: 'write units of one collection, indexes included' },
-    { name: 'index_write_units_per_collection', what: 'those of them that are for indexes' },
+    { name: 'table_write_units_per_collection', what: 'write units of one collection, in tables' },
+    { name: 'index_write_units_per_collection', what: 'the same in their indexes, by AWS’s rules' },
     { name: 'busiest_key_units_per_collection', what: 'those of them on the busiest key of an index' },
     { name: 'read_units_per_collection', what: 'read units of one collection, without the run’s own' },
     { name: 'run_read_units_per_collection', what: 'read units of pages, passes and the report, shared out' },
@@ -80,7 +80,10 @@ const FIGURES_OF_PART = {
   events: [
     { name: 'events_applied_per_s', what: 'membership events from PutRecords to applied, per second' },
     { name: 'dynamo_calls_per_event', what: 'DynamoDB requests of one event, by the bridge and the worker' },
-    { name: 'write_units_per_event', what: 'write units of one event, indexes included' },
+    {
+      name: 'write_units_per_event',
+      what: 'write units of one event, indexes included, as DynamoDB Local counts',
+    },
     { name: 'read_units_per_event', what: 'read units of one event' },
   ],
   pay: [

@@ -11,7 +11,8 @@ const NEEDED = [
   'index_reads_per_due',
   'run_read_units_per_collection',
   'read_units_per_collection',
-  'write_units_per_collection',
+  'table_write_units_per_collection',
+  'index_write_units_per_collection',
   'busiest_key_units_per_collection',
   'lock_requests_per_collection',
   'dynamo_calls_per_collection',
@@ -36,6 +37,9 @@ export function inputsOf(measured: Measured): Inputs {
 const GB = 1e9;
 const MILLION = 1e6;
 const SECONDS_PER_HOUR = 3_600;
+
+const writeUnits = (inputs: Inputs): number =>
+  inputs.table_write_units_per_collection + inputs.index_write_units_per_collection;
 
 /** Of the run with most records in a week of even months. */
 export interface BusiestRun {
@@ -62,7 +66,7 @@ export function busiestRun(members: number, inputs: Inputs, assumed: Assumed): B
     enqueueMinutes: due / inputs.enqueue_per_s / 60,
     redisGb: (due * inputs.redis_bytes_per_job) / GB,
     lockWritesPerS: perS * inputs.lock_requests_per_collection,
-    writeUnitsPerS: perS * inputs.write_units_per_collection,
+    writeUnitsPerS: perS * writeUnits(inputs),
     busiestKeyUnitsPerS: perS * inputs.busiest_key_units_per_collection,
   };
 }
@@ -81,7 +85,7 @@ export interface Month {
 export function month(members: number, inputs: Inputs, assumed: Assumed): Month {
   const collections = members * assumed.triesPerPeriod;
   const events = members * assumed.eventsPerMemberMonth;
-  const writes = collections * inputs.write_units_per_collection + events * inputs.write_units_per_event;
+  const writes = collections * writeUnits(inputs) + events * inputs.write_units_per_event;
   const reads =
     collections * (inputs.read_units_per_collection + inputs.run_read_units_per_collection) +
     events * inputs.read_units_per_event;

@@ -43,6 +43,7 @@ export function leftBehind(
     lock_row_bytes: bytes(names.locks),
     kept_bytes_per_collection: perCollection(left.filter((put) => !goesByItself(put))),
     passing_bytes_per_collection: perCollection(left.filter(goesByItself)),
+    index_write_units_per_collection: store.indexUnits() / members.length,
     busiest_key_units_per_collection: store.busiestKeyUnits() / members.length,
   };
 }

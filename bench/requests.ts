@@ -82,14 +82,13 @@ function countsOf(seen: readonly Exchange[], { LOCKS_TABLE }: Readonly<Record<st
   const of = (kind: Kind): Exchange[] => seen.filter((one) => kindOf(one) === kind);
   const collections = of('collection');
   const lockRequests = collections.filter(({ body }) => body.includes(`"${LOCKS_TABLE}"`));
-  const { read, write, indexWrite } = unitsOf(collections);
+  const { read, tableWrite } = unitsOf(collections);
   return {
     dynamo_calls_per_collection: collections.length / DUE,
     lock_requests_per_collection: lockRequests.filter(isAlone).length / DUE,
     dynamo_run_calls_per_collection: of('run').length / DUE,
     dynamo_heartbeats_per_collection: of('heartbeat').length / DUE,
-    write_units_per_collection: write / DUE,
-    index_write_units_per_collection: indexWrite / DUE,
+    table_write_units_per_collection: tableWrite / DUE,
     read_units_per_collection: read / DUE,
     run_read_units_per_collection: unitsOf(of('run')).read / DUE,
     index_reads_per_due: seen.reduce((sum, one) => sum + dueItemsRead(one), 0) / DUE,

@@ -36,7 +36,7 @@ const BETWEEN = 'in the worker, between them';
 export function stepTimes(exchanges: readonly Exchange[], members: readonly DemoMember[]): StepTime[] {
   const lives = members.map((member) => lifeOf(exchanges, member));
   const all = (name: Step | typeof BETWEEN): number => median(lives.map((life) => life.get(name) ?? 0));
-  return ([...STEPS, BETWEEN] as const).map((step) => ({ step, ms: all(step) }));
+  return ([...STEPS, BETWEEN] as const).map((step) => ({ step, ms: Math.round(all(step) * 10) / 10 }));
 }
 
 function lifeOf(exchanges: readonly Exchange[], member: DemoMember): Map<string, number> {

@@ -64,6 +64,11 @@ export class KnownStore {
     return copies * (itemBytes(item) + STORED_WITH_BYTES);
   }
 
+  /** Write units of all indexes. */
+  indexUnits(): number {
+    return [...this.unitsOfKey.values()].reduce((sum, units) => sum + units, 0);
+  }
+
   /** Write units of the partition key that has most of them, over all indexes. */
   busiestKeyUnits(): number {
     return Math.max(0, ...this.unitsOfKey.values());

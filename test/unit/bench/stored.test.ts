@@ -43,6 +43,7 @@ describe('what is known of the store', () => {
     store.put(row('1', 'COMPLETED'));
     store.put(row('2', 'SCHEDULED'));
     expect(store.busiestKeyUnits()).toBe(3);
+    expect(store.indexUnits()).toBe(4);
   });
 
   it('a larger entry takes more units', () => {
