@@ -21,8 +21,11 @@ const FIGURES_OF_PART = {
       what: 'requests for pages, passes and the report, shared out',
     },
     { name: 'dynamo_heartbeats_per_collection', what: 'renewals of the lock, which take longer work' },
-    { name: 'table_write_units_per_collection', what: 'write units of one collection, in tables' },
-    { name: 'index_write_units_per_collection', what: 'the same in their indexes, by AWS’s rules' },
+    {
+      name: 'table_write_units_per_collection',
+      what: 'write units of one collection, in tables, by AWS’s rules',
+    },
+    { name: 'index_write_units_per_collection', what: 'the same in their indexes' },
     { name: 'busiest_key_units_per_collection', what: 'those of them on the busiest key of an index' },
     { name: 'read_units_per_collection', what: 'read units of one collection, without the run’s own' },
     { name: 'run_read_units_per_collection', what: 'read units of pages, passes and the report, shared out' },

@@ -8,7 +8,7 @@ import { PARTS } from './figures.ts';
 import { measureGrowth } from './growth.ts';
 import { measurePay } from './pay.ts';
 import { measureRequests } from './requests.ts';
-import type { StepTimes } from './steps.ts';
+import type { StepTime } from './steps.ts';
 import { measureThroughput } from './throughput.ts';
 import { measureWorkers } from './workers.ts';
 
@@ -16,7 +16,7 @@ import { measureWorkers } from './workers.ts';
 export interface Found {
   readonly figures: Measured;
   /** Of the parts that follow one collection through its steps. */
-  readonly steps?: StepTimes;
+  readonly steps?: readonly StepTime[];
 }
 
 /** Each measurement on servers of its own: DynamoDB Local becomes slower with all that it was ever asked. */

@@ -50,12 +50,12 @@ const ROOMS: readonly (readonly [pattern: RegExp, room: string])[] = [
 ];
 
 /** By their names: V8 has no file for these. */
-const OF_V8: Readonly<Record<string, string>> = {
-  '(idle)': IDLE,
-  '(garbage collector)': 'garbage collection',
-  '(program)': 'Node: outside JavaScript',
-  '(root)': 'Node: outside JavaScript',
-};
+const OF_V8: ReadonlyMap<string, string> = new Map([
+  ['(idle)', IDLE],
+  ['(garbage collector)', 'garbage collection'],
+  ['(program)', 'Node: outside JavaScript'],
+  ['(root)', 'Node: outside JavaScript'],
+]);
 
 /** Sums the time of each room over one or more profiles of the same kind of process. */
 export function sharesOf(profiles: readonly CpuProfile[]): RoomShares {
@@ -93,7 +93,7 @@ function roomsOf(nodes: readonly ProfileNode[]): Map<number, string> {
 }
 
 function roomOf({ functionName, url }: ProfileNode['callFrame']): string | null {
-  const ofV8 = OF_V8[functionName];
+  const ofV8 = OF_V8.get(functionName);
   if (ofV8 !== undefined) return ofV8;
   for (const [pattern, room] of ROOMS) {
     const found = pattern.exec(url);

@@ -6,7 +6,7 @@ import type { MachineFacts } from './machine.ts';
 import { machineText } from './machine.ts';
 import type { Found } from './parts.ts';
 import type { RoomShares } from './profile.ts';
-import type { StepTimes } from './steps.ts';
+import type { StepTime } from './steps.ts';
 
 /** Everything that one call of the bench has to say, for people and for machines. */
 export interface Report extends Found {
@@ -45,9 +45,11 @@ function shown(figure: Figure, value: number): string {
   return outcome === 'miss' ? colour('red', outcome) : colour('green', outcome);
 }
 
-function showSteps(out: Terminal, { alone, at_once: atOnce }: StepTimes): void {
-  const rows = alone.map(({ step, ms }, index) => [step, ms.toFixed(1), (atOnce[index]?.ms ?? 0).toFixed(1)]);
-  out.table(['step of a collection, ms', 'alone', 'at once'], rows);
+function showSteps(out: Terminal, steps: readonly StepTime[]): void {
+  out.table(
+    ['step of a collection, alone', 'ms'],
+    steps.map(({ step, ms }) => [step, ms.toFixed(1)]),
+  );
 }
 
 function showShares(

@@ -8,17 +8,19 @@ import type { Exchange } from './recording-proxy.ts';
 import { startProxy } from './recording-proxy.ts';
 import { timedRun } from './scheduled-run.ts';
 import { openSite } from './site.ts';
-import type { StepTimes } from './steps.ts';
+import type { StepTime } from './steps.ts';
 import { stepTimes } from './steps.ts';
+import { tableUnitsIn } from './stored.ts';
 import { Template, operationOf } from './template.ts';
 
 const DUE = 100;
+/** One after the other, so that none waits for another: eight at once wait for the proxies most of all. */
 const DUE_ALONE = 40;
 const NOT_DUE = 1_000;
 
 export interface Requests {
   readonly template: Template;
-  readonly steps: StepTimes;
+  readonly steps: readonly StepTime[];
   readonly figures: Measured;
 }
 
@@ -43,8 +45,6 @@ export async function measureRequests({ ground, say }: Bench): Promise<Requests>
     await timedRun(site, count);
     return { members, toStore: dynamodb.take(), toBank: bank.take() };
   };
-  const stepsOf = ({ members, toStore, toBank }: Awaited<ReturnType<typeof run>>) =>
-    stepTimes([...toStore.filter((one) => kindOf(one) === 'collection'), ...toBank], members);
   try {
     await site.fill(membersNotDue(NOT_DUE));
 
@@ -64,7 +64,7 @@ export async function measureRequests({ ground, say }: Bench): Promise<Requests>
     await site.queues.limitCollections(AT_ONCE);
     return {
       template,
-      steps: { alone: stepsOf(alone), at_once: stepsOf(atOnce) },
+      steps: stepTimes([...alone.toStore.filter(isOfCollection), ...alone.toBank], alone.members),
       figures: {
         ...countsOf(atOnce.toStore, site.environment),
         ...leftBehind(atOnce.toStore, atOnce.members, site.environment),
@@ -82,14 +82,13 @@ function countsOf(seen: readonly Exchange[], { LOCKS_TABLE }: Readonly<Record<st
   const of = (kind: Kind): Exchange[] => seen.filter((one) => kindOf(one) === kind);
   const collections = of('collection');
   const lockRequests = collections.filter(({ body }) => body.includes(`"${LOCKS_TABLE}"`));
-  const { read, tableWrite } = unitsOf(collections);
   return {
     dynamo_calls_per_collection: collections.length / DUE,
     lock_requests_per_collection: lockRequests.filter(isAlone).length / DUE,
     dynamo_run_calls_per_collection: of('run').length / DUE,
     dynamo_heartbeats_per_collection: of('heartbeat').length / DUE,
-    table_write_units_per_collection: tableWrite / DUE,
-    read_units_per_collection: read / DUE,
+    table_write_units_per_collection: tableUnitsIn(collections) / DUE,
+    read_units_per_collection: unitsOf(collections).read / DUE,
     run_read_units_per_collection: unitsOf(of('run')).read / DUE,
     index_reads_per_due: seen.reduce((sum, one) => sum + dueItemsRead(one), 0) / DUE,
   };
@@ -98,6 +97,7 @@ function countsOf(seen: readonly Exchange[], { LOCKS_TABLE }: Readonly<Record<st
 /** Not in a transaction, where looking at the lock costs no request. */
 const isAlone = ({ headers }: Exchange): boolean => operationOf(headers) !== 'TransactWriteItems';
 
+const isOfCollection = (exchange: Exchange): boolean => kindOf(exchange) === 'collection';
 const isNoHeartbeat = (exchange: Exchange): boolean => kindOf(exchange) !== 'heartbeat';
 
 type Kind = 'run' | 'heartbeat' | 'collection';

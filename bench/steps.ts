@@ -4,16 +4,10 @@ import { dueRecordOf } from './members.ts';
 import type { Exchange } from './recording-proxy.ts';
 import { operationOf } from './template.ts';
 
-/** How long a step of a collection takes, seen from between the worker and its servers. */
+/** How long a step of a collection takes when nobody else is in flight, seen from between the worker and its servers. */
 export interface StepTime {
   readonly step: string;
   readonly ms: number;
-}
-
-/** With nobody else in flight, and with as many as the bench has. */
-export interface StepTimes {
-  readonly alone: readonly StepTime[];
-  readonly at_once: readonly StepTime[];
 }
 
 /** What a collection is made of, in its order. */

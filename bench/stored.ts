@@ -1,4 +1,4 @@
-import type { PutItemCommandInput, TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import type { PutItemCommandInput, TransactWriteItemsCommandInput } from '@aws-sdk/client-dynamodb';
 import type { TableDefinition } from '../src/adapters/dynamodb/tables.ts';
 import type { WireItem } from './item-size.ts';
 import { itemBytes } from './item-size.ts';
@@ -26,7 +26,7 @@ export function putsIn(exchanges: readonly Exchange[]): Put[] {
 function putsOf(operation: string | null, body: string): Put[] {
   if (operation === 'PutItem') return [asPut(JSON.parse(body) as PutItemCommandInput)];
   if (operation !== 'TransactWriteItems') return [];
-  const { TransactItems } = JSON.parse(body) as { TransactItems: TransactWriteItem[] };
+  const { TransactItems = [] } = JSON.parse(body) as TransactWriteItemsCommandInput;
   return TransactItems.flatMap(({ Put: put }) => (put === undefined ? [] : [asPut(put)]));
 }
 
@@ -34,6 +34,38 @@ function asPut({ TableName, Item }: Pick<PutItemCommandInput, 'TableName' | 'Ite
   if (TableName === undefined || Item === undefined) throw new Error('a put has a table and an item');
   return { table: TableName, item: Item };
 }
+
+/** Both writes of a transaction, the one that prepares and the one that commits. */
+const TRANSACTION_FACTOR = 2;
+
+/**
+ * Write units in tables by AWS's rules: one for each KB, twice in a transaction, where a look costs as much as a write.
+ * What is only looked at or updated, a lock, is below 1 KB.
+ */
+export function tableUnitsIn(exchanges: readonly Exchange[]): number {
+  const units = exchanges.map(({ headers, body }) => {
+    switch (operationOf(headers)) {
+      case 'PutItem':
+        return unitsOfPut((JSON.parse(body) as PutItemCommandInput).Item ?? {});
+      case 'UpdateItem':
+        return 1;
+      case 'TransactWriteItems': {
+        const { TransactItems = [] } = JSON.parse(body) as TransactWriteItemsCommandInput;
+        const single = TransactItems.map(({ Put: put }) =>
+          put === undefined ? 1 : unitsOfPut(put.Item ?? {}),
+        );
+        return TRANSACTION_FACTOR * sum(single);
+      }
+      default:
+        return 0;
+    }
+  });
+  return sum(units);
+}
+
+const unitsOfPut = (item: WireItem): number => Math.ceil(itemBytes(item) / WRITE_UNIT_BYTES);
+
+const sum = (values: Iterable<number>): number => [...values].reduce((all, one) => all + one, 0);
 
 /** The store as far as it is known: what was in it, and what was put since. */
 export class KnownStore {
@@ -66,7 +98,7 @@ export class KnownStore {
 
   /** Write units of all indexes. */
   indexUnits(): number {
-    return [...this.unitsOfKey.values()].reduce((sum, units) => sum + units, 0);
+    return sum(this.unitsOfKey.values());
   }
 
   /** Write units of the partition key that has most of them, over all indexes. */
@@ -85,8 +117,7 @@ export class KnownStore {
   }
 
   private count(place: string, item: WireItem): void {
-    const units = Math.ceil(itemBytes(item) / WRITE_UNIT_BYTES);
-    this.unitsOfKey.set(place, (this.unitsOfKey.get(place) ?? 0) + units);
+    this.unitsOfKey.set(place, (this.unitsOfKey.get(place) ?? 0) + unitsOfPut(item));
   }
 
   private nameOf({ table, item }: Put): string {

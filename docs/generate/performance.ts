@@ -8,7 +8,7 @@ import { busiestRun, inputsOf, month, pace, runHours } from '../../bench/growth-
 import type { MachineFacts } from '../../bench/machine.ts';
 import { machineText } from '../../bench/machine.ts';
 import type { RoomShares } from '../../bench/profile.ts';
-import type { StepTimes } from '../../bench/steps.ts';
+import type { StepTime } from '../../bench/steps.ts';
 import type { Blocks } from './blocks.ts';
 import { code, diagram, tableOf } from './blocks.ts';
 
@@ -17,7 +17,7 @@ type Committed = Measured & {
   readonly measured_at: string;
   readonly command: string;
   readonly machine: MachineFacts;
-  readonly steps?: StepTimes;
+  readonly steps?: readonly StepTime[];
   readonly profile?: Readonly<Record<string, RoomShares>>;
 };
 
@@ -66,13 +66,9 @@ const valueText = (figure: Figure, value: number): string =>
 
 function stepTable({ steps }: Committed): string {
   if (steps === undefined) throw new Error('the steps were not measured');
-  const { alone, at_once: atOnce } = steps;
-  const sum = (times: StepTimes['alone']): number => times.reduce((all, { ms }) => all + ms, 0);
-  const rows = alone.map(({ step, ms }, index) => [step, ms.toFixed(1), (atOnce[index]?.ms ?? 0).toFixed(1)]);
-  return tableOf(
-    ['step', 'alone, ms', 'eight at once, ms'],
-    [...rows, ['sum of the medians', sum(alone).toFixed(1), sum(atOnce).toFixed(1)]],
-  );
+  const allMs = steps.reduce((sum, { ms }) => sum + ms, 0);
+  const rows = steps.map(({ step, ms }) => [step, ms.toFixed(1)]);
+  return tableOf(['step', 'ms'], [...rows, ['all', allMs.toFixed(1)]]);
 }
 
 /** Worker and floor beside each other. */
@@ -82,10 +78,11 @@ function profileTable({ profile = {} }: Committed): string {
     throw new Error('there is no profile of the worker and the floor');
   const share = ({ busy_percent: busy }: RoomShares, room: string): string =>
     busy[room] === undefined ? '–' : `${busy[room].toFixed(1)} %`;
+  const rooms = Object.keys(worker.busy_percent).filter((room) => (worker.busy_percent[room] ?? 0) >= 0.1);
   return tableOf(
     ['of its busy time', 'worker', 'floor'],
     [
-      ...Object.keys(worker.busy_percent).map((room) => [room, share(worker, room), share(floor, room)]),
+      ...rooms.map((room) => [room, share(worker, room), share(floor, room)]),
       ['idle, of the whole time', `${worker.idle_percent} %`, `${floor.idle_percent} %`],
     ],
   );

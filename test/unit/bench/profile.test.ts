@@ -15,7 +15,7 @@ const nodes = [
   node(4, `${app}src/adapters/lock/claim.js`),
   node(5, 'file:///x/node_modules/@smithy/signature-v4/index.js', 'sign', [7]),
   node(6, 'node:internal/streams/writable'),
-  node(7, '', 'update'),
+  node(7, '', 'toString'),
   node(8, '', '(garbage collector)'),
   node(9, 'file:///x/node_modules/bullmq/dist/worker.js'),
   node(10, `${app}workers/job.js`),

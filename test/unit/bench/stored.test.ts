@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../bench/recording-proxy.ts';
 import type { Put } from '../../../bench/stored.ts';
-import { KnownStore, putsIn } from '../../../bench/stored.ts';
+import { KnownStore, putsIn, tableUnitsIn } from '../../../bench/stored.ts';
 
 const definitions = [
   {
@@ -76,4 +76,16 @@ it('puts are taken from requests in their order, also from transactions, and not
     sent(4, 'UpdateItem', { TableName: 'rows' }),
   ]);
   expect(puts).toEqual([row('1', 'A'), row('2', 'B')]);
+});
+
+it('a transaction costs twice what its items do, looks included; other writes once', () => {
+  const large = row('1', 'A', { text: { S: 'x'.repeat(1_024) } });
+  const units = (operation: string, body: object): number => tableUnitsIn([sent(1, operation, body)]);
+  const transaction = {
+    TransactItems: [{ ConditionCheck: {} }, { Put: put(large) }, { Put: put(row('2', 'B')) }],
+  };
+  expect(units('TransactWriteItems', transaction)).toBe(2 * (1 + 2 + 1));
+  expect(units('PutItem', put(large))).toBe(2);
+  expect(units('UpdateItem', { TableName: 'rows' })).toBe(1);
+  expect(units('Query', { TableName: 'rows' })).toBe(0);
 });
