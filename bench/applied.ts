@@ -1,4 +1,5 @@
 import { QUEUE_OF_STREAM } from '../queues/jobs.ts';
+import type { DemoMember } from '../src/demo/population.ts';
 import type { EventOutcome } from '../src/ports/inbox.ts';
 import type { Bench } from './bench.ts';
 import type { Measured } from './figures.ts';
@@ -12,7 +13,7 @@ import { usersStream } from './users-stream.ts';
 
 const ROUNDS = 4;
 const WARM_UP = 50;
-const QUEUE = QUEUE_OF_STREAM.users;
+export const QUEUE = QUEUE_OF_STREAM.users;
 
 /** Members who cancel: a bridge and a worker, from the stream to the change of their record. */
 export async function measureApplied({ ground, records, say }: Bench): Promise<Measured> {
@@ -39,9 +40,19 @@ export async function measureApplied({ ground, records, say }: Bench): Promise<M
 
 /** From the first request to the stream to the last event applied. */
 async function apply(site: Site, stream: UsersStream, count: number): Promise<number> {
-  const queue = site.queues.get(QUEUE);
   const members = dueMembers(count);
   await site.settle(members);
+  return putAndWait(site, stream, members);
+}
+
+/** The same of members who are there. */
+export async function putAndWait(
+  site: Site,
+  stream: UsersStream,
+  members: readonly DemoMember[],
+): Promise<number> {
+  const queue = site.queues.get(QUEUE);
+  const count = members.length;
   const beganMs = Date.now();
   await stream.put(members.map(({ bankUser }) => bankUser.user_id));
   await waitFor('all events are dealt with', async () =>

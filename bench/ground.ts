@@ -1,6 +1,6 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { SandboxClient } from '../src/adapters/sandbox-client.ts';
 import type { Instant } from '../src/domain/instant.ts';
 import { parseInstant } from '../src/domain/instant.ts';
@@ -8,6 +8,7 @@ import type { Stack } from '../src/embedded/stack.ts';
 import { startStack } from '../src/embedded/stack.ts';
 import type { ChildOptions } from './child.ts';
 import { Child } from './child.ts';
+import type { Part } from './figures.ts';
 
 /** A Monday, so that nothing of the bank calendar stands in the way. The bank's clock runs on from here. */
 export const NOW = instant('2026-11-16T08:00:00Z');
@@ -19,26 +20,34 @@ export const NOW = instant('2026-11-16T08:00:00Z');
  */
 export const AT_ONCE = 8;
 
+/** Where processes leave what they spent their time on, and for which part of the bench. */
+export interface Profile {
+  readonly dir: string;
+  readonly part: Part;
+}
+
+let profiled = 0;
+
 /** Servers of the bench's own in a temporary folder, the bank as its own process, and every process that it starts. */
 export class Ground {
   readonly stack: Stack;
   readonly bankUrl: string;
   readonly bank: SandboxClient;
-  private readonly execArgv: readonly string[];
+  private readonly profile: Profile | null;
   private readonly children: Child[];
 
-  private constructor(stack: Stack, bank: Child, bankUrl: string, execArgv: readonly string[]) {
+  private constructor(stack: Stack, bank: Child, bankUrl: string, profile: Profile | null) {
     this.stack = stack;
     this.bankUrl = bankUrl;
     this.bank = new SandboxClient(bankUrl);
     this.children = [bank];
-    this.execArgv = execArgv;
+    this.profile = profile;
   }
 
   /** `onStack`: how to end it all when somebody asks before the rest is up. */
   static async prepare(
     onStack: (stop: () => Promise<void>) => void,
-    { profileDir }: { readonly profileDir?: string | undefined },
+    profile: Profile | null,
   ): Promise<Ground> {
     const dataDir = await mkdtemp(join(tmpdir(), 'collections-bench-'));
     const stack = await startStack({ dataDir, inMemory: true, removeDataDir: true });
@@ -48,8 +57,7 @@ export class Ground {
       upWhen: 'message',
     });
     const { url } = said as { url: string };
-    const execArgv = profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
-    const ground = new Ground(stack, child, url, execArgv);
+    const ground = new Ground(stack, child, url, profile);
     onStack(() => ground.stop());
     await ground.bank.setTime(NOW);
     return ground;
@@ -68,9 +76,17 @@ export class Ground {
   }
 
   async start(entry: string, options: ChildOptions): Promise<Child> {
-    const { child } = await Child.start(entry, { ...options, execArgv: this.execArgv });
+    const { child } = await Child.start(entry, { ...options, execArgv: this.profiling(entry) });
     this.children.push(child);
     return child;
+  }
+
+  private profiling(entry: string): string[] {
+    if (this.profile === null) return [];
+    profiled += 1;
+    const { dir, part } = this.profile;
+    const name = [part, kindOf(entry), profiled, 'cpuprofile'].join('.');
+    return ['--cpu-prof', `--cpu-prof-dir=${dir}`, `--cpu-prof-name=${name}`];
   }
 
   /** The workers as they are in life. */
@@ -87,6 +103,12 @@ export class Ground {
     await Promise.all(this.children.map((child) => child.stop()));
     await this.stack.stop();
   }
+}
+
+/** `../workers/main.js` is of the workers, `./floor-main.js` is the floor. */
+function kindOf(entry: string): string {
+  const file = basename(entry, '.js');
+  return file === 'main' ? basename(dirname(entry)) : file.replace(/-main$/, '');
 }
 
 /** The pretend bank plays all services. */

@@ -20,12 +20,17 @@ export interface Proxy {
   close(): void;
 }
 
+/** Changes a request on its way; what is written down is what the client sent. */
+export type Amend = (body: Buffer, headers: IncomingMessage['headers']) => Buffer;
+
+const asItIs: Amend = (body) => body;
+
 /** Stands in front of a server and writes down what it is asked: the client need not know that it is watched. */
-export async function startProxy(target: string): Promise<Proxy> {
+export async function startProxy(target: string, amend: Amend = asItIs): Promise<Proxy> {
   const agent = new Agent({ keepAlive: true });
   let exchanges: Exchange[] = [];
   const server = createServer((incoming, outgoing) => {
-    pass(target, agent, incoming, outgoing).then(
+    pass({ target, agent, amend }, incoming, outgoing).then(
       (exchange) => exchanges.push(exchange),
       () => outgoing.destroy(),
     );
@@ -48,22 +53,22 @@ export async function startProxy(target: string): Promise<Proxy> {
 }
 
 async function pass(
-  target: string,
-  agent: Agent,
+  { target, agent, amend }: { readonly target: string; readonly agent: Agent; readonly amend: Amend },
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<Exchange> {
   const sentMs = performance.now();
   const { method = '', url: path = '', headers } = incoming;
   const body = await whole(incoming);
+  const sent = amend(body, headers);
   const answered = await new Promise<IncomingMessage>((resolve, reject) => {
     const onwards = request(
       new URL(path, target),
-      { agent, method, headers: { ...headers, host: new URL(target).host } },
+      { agent, method, headers: { ...headers, host: new URL(target).host, ...lengthOf(sent) } },
       resolve,
     );
     onwards.on('error', reject);
-    onwards.end(body);
+    onwards.end(sent);
   });
   const answer = await whole(answered);
   outgoing.writeHead(answered.statusCode ?? 502, answered.headers);
@@ -78,6 +83,8 @@ async function pass(
     answeredMs: performance.now(),
   };
 }
+
+const lengthOf = (body: Buffer): object => (body.length === 0 ? {} : { 'content-length': body.length });
 
 async function whole(message: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];

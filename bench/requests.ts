@@ -1,24 +1,37 @@
-import { bankVariables } from './ground.ts';
+import { AT_ONCE, bankVariables } from './ground.ts';
 import { dueMembers, membersNotDue } from './members.ts';
 import type { Bench } from './bench.ts';
+import { askForUnits, unitsOf } from './capacity.ts';
 import type { Measured } from './figures.ts';
+import { leftBehind } from './left-behind.ts';
 import type { Exchange } from './recording-proxy.ts';
 import { startProxy } from './recording-proxy.ts';
 import { timedRun } from './scheduled-run.ts';
 import { openSite } from './site.ts';
+import type { StepTime } from './steps.ts';
+import { stepTimes } from './steps.ts';
+import { tableUnitsIn } from './stored.ts';
 import { Template, operationOf } from './template.ts';
 
 const DUE = 100;
+/** One after the other, so that none waits for another: eight at once wait for the proxies most of all. */
+const DUE_ALONE = 40;
 const NOT_DUE = 1_000;
+
+export interface Requests {
+  readonly template: Template;
+  readonly steps: readonly StepTime[];
+  readonly figures: Measured;
+}
 
 /**
  * What a worker asks for, seen from outside: through a proxy in front of DynamoDB and one in front of the bank. The same
  * worker as in life; only slower.
  */
-export async function measureRequests({ ground, say }: Bench): Promise<Measured & { template: Template }> {
+export async function measureRequests({ ground, say }: Bench): Promise<Requests> {
   const site = await openSite(ground);
   const [dynamodb, bank] = await Promise.all([
-    startProxy(ground.stack.dynamodbUrl),
+    startProxy(ground.stack.dynamodbUrl, askForUnits),
     startProxy(ground.bankUrl),
   ]);
   const worker = await ground.worker({
@@ -26,31 +39,36 @@ export async function measureRequests({ ground, say }: Bench): Promise<Measured 
     ...bankVariables(bank.url),
     AWS_ENDPOINT_URL_DYNAMODB: dynamodb.url,
   });
+  const run = async (count: number) => {
+    const members = dueMembers(count);
+    await site.settle(members);
+    await timedRun(site, count);
+    return { members, toStore: dynamodb.take(), toBank: bank.take() };
+  };
   try {
     await site.fill(membersNotDue(NOT_DUE));
 
-    const [model] = dueMembers(1);
+    const first = await run(1);
+    const [model] = first.members;
     if (model === undefined) throw new Error('one member was asked for');
-    await site.settle([model]);
-    await timedRun(site, 1);
     const template = Template.of(
-      [...dynamodb.take(), ...bank.take()].filter(isNoHeartbeat),
+      [...first.toStore.filter(isNoHeartbeat), ...first.toBank],
       model,
       site.environment,
     );
     say(`one collection: ${template.describe()}`);
 
-    await site.settle(dueMembers(DUE));
-    await timedRun(site, DUE);
-    const seen = dynamodb.take();
-    const per = (kind: Kind): number => seen.filter((one) => kindOf(one) === kind).length / DUE;
-    const indexReads = seen.reduce((sum, one) => sum + dueItemsRead(one), 0);
+    const atOnce = await run(DUE);
+    await site.queues.limitCollections(1);
+    const alone = await run(DUE_ALONE);
+    await site.queues.limitCollections(AT_ONCE);
     return {
       template,
-      dynamo_calls_per_collection: per('collection'),
-      dynamo_run_calls_per_collection: per('run'),
-      dynamo_heartbeats_per_collection: per('heartbeat'),
-      index_reads_per_due: indexReads / DUE,
+      steps: stepTimes([...alone.toStore.filter(isOfCollection), ...alone.toBank], alone.members),
+      figures: {
+        ...countsOf(atOnce.toStore, site.environment),
+        ...leftBehind(atOnce.toStore, atOnce.members, site.environment),
+      },
     };
   } finally {
     await worker.stop();
@@ -60,6 +78,26 @@ export async function measureRequests({ ground, say }: Bench): Promise<Measured 
   }
 }
 
+function countsOf(seen: readonly Exchange[], { LOCKS_TABLE }: Readonly<Record<string, string>>): Measured {
+  const of = (kind: Kind): Exchange[] => seen.filter((one) => kindOf(one) === kind);
+  const collections = of('collection');
+  const lockRequests = collections.filter(({ body }) => body.includes(`"${LOCKS_TABLE}"`));
+  return {
+    dynamo_calls_per_collection: collections.length / DUE,
+    lock_requests_per_collection: lockRequests.filter(isAlone).length / DUE,
+    dynamo_run_calls_per_collection: of('run').length / DUE,
+    dynamo_heartbeats_per_collection: of('heartbeat').length / DUE,
+    table_write_units_per_collection: tableUnitsIn(collections) / DUE,
+    read_units_per_collection: unitsOf(collections).read / DUE,
+    run_read_units_per_collection: unitsOf(of('run')).read / DUE,
+    index_reads_per_due: seen.reduce((sum, one) => sum + dueItemsRead(one), 0) / DUE,
+  };
+}
+
+/** Not in a transaction, where looking at the lock costs no request. */
+const isAlone = ({ headers }: Exchange): boolean => operationOf(headers) !== 'TransactWriteItems';
+
+const isOfCollection = (exchange: Exchange): boolean => kindOf(exchange) === 'collection';
 const isNoHeartbeat = (exchange: Exchange): boolean => kindOf(exchange) !== 'heartbeat';
 
 type Kind = 'run' | 'heartbeat' | 'collection';

@@ -21,6 +21,10 @@ interface Round {
   readonly cpuMs: number;
 }
 
+interface PipelineRound extends Round {
+  readonly redisCpuMs: number;
+}
+
 /**
  * The pipeline and the floor in turns, on the same tables and the same bank, after each has warmed up; then the worker's
  * memory over few and many records. One worker process against one process of the floor.
@@ -35,9 +39,9 @@ export async function measureThroughput(bench: Bench, template: Template): Promi
   try {
     await pipelineRound(site, worker, WARM_UP);
     await floorRound(site, floor, here, WARM_UP);
-    const [pipelines, floors]: [Round[], Round[]] = [[], []];
+    const [pipelines, floors]: [PipelineRound[], Round[]] = [[], []];
     for (let round = 1; round <= ROUNDS; round += 1) {
-      const measured: { pipeline?: Round; bare?: Round } = {};
+      const measured: { pipeline?: PipelineRound; bare?: Round } = {};
       const turns = [
         async () => (measured.pipeline = await pipelineRound(site, worker, records)),
         async () => (measured.bare = await floorRound(site, floor, here, records)),
@@ -56,6 +60,7 @@ export async function measureThroughput(bench: Bench, template: Template): Promi
       pipeline_to_floor: medianRatio(pipelines.map(perS), floors.map(perS)),
       worker_cpu_ms_per_collection: median(pipelines.map(cpuMs)),
       floor_cpu_ms_per_collection: median(floors.map(cpuMs)),
+      redis_cpu_ms_per_collection: median(pipelines.map(({ redisCpuMs }) => redisCpuMs)),
       ...(await memory(site, worker, records)),
     };
   } finally {
@@ -67,12 +72,22 @@ export async function measureThroughput(bench: Bench, template: Template): Promi
 const perS = (round: Round): number => round.perS;
 const cpuMs = (round: Round): number => round.cpuMs;
 
-async function pipelineRound(site: Site, worker: Child, records: number): Promise<Round> {
+async function pipelineRound(site: Site, worker: Child, records: number): Promise<PipelineRound> {
   await site.settle(dueMembers(records));
-  const before = await worker.usage();
+  const [before, redisBeforeMs] = [await worker.usage(), await redisCpuMs(site)];
   const { elapsedMs } = await timedRun(site, records);
-  const after = await worker.usage();
-  return { perS: (records * 1_000) / elapsedMs, cpuMs: (after.cpuMs - before.cpuMs) / records };
+  const [after, redisAfterMs] = [await worker.usage(), await redisCpuMs(site)];
+  return {
+    perS: (records * 1_000) / elapsedMs,
+    cpuMs: (after.cpuMs - before.cpuMs) / records,
+    redisCpuMs: (redisAfterMs - redisBeforeMs) / records,
+  };
+}
+
+async function redisCpuMs({ redis }: Site): Promise<number> {
+  const said = await redis.info('cpu');
+  const seconds = [...said.matchAll(/^used_cpu_(?:user|sys):([\d.]+)/gm)].map(([, text]) => Number(text));
+  return seconds.reduce((sum, one) => sum + one, 0) * 1_000;
 }
 
 /** Settled after the pipeline's run is over, which would have taken them for its own. */

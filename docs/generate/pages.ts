@@ -5,13 +5,14 @@ import type { Blocks } from './blocks.ts';
 import { withBlocks } from './blocks.ts';
 import { decisionList } from './decisions.ts';
 import { BILLING, FLOATS, GATEWAYS, RECURRING } from './machines.ts';
+import { performanceBlocks } from './performance.ts';
 import { pipelineDiagram, queueTable, runTable } from './pipeline.ts';
 import { processorsIn } from './processors.ts';
 import { stateDiagram, transitionTable } from './state-machine.ts';
 import { storeTable } from './store-tables.ts';
 
 /** The pages that have generated blocks, from the root of the repository. */
-export const PAGES = ['docs/architecture.md', 'docs/decisions/README.md'] as const;
+export const PAGES = ['docs/architecture.md', 'docs/decisions/README.md', 'docs/performance.md'] as const;
 export type Page = (typeof PAGES)[number];
 
 /** The page as it ought to be: its own text, with every block drawn anew from the code. */
@@ -27,6 +28,8 @@ async function blocksOf(root: string, page: Page): Promise<Blocks> {
       return architecture(root);
     case 'docs/decisions/README.md':
       return { decisions: decisionList(join(root, 'docs/decisions')) };
+    case 'docs/performance.md':
+      return performanceBlocks(root);
   }
 }
 

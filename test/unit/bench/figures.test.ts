@@ -1,6 +1,14 @@
 import { expect, it } from 'vitest';
 import type { Figure } from '../../../bench/figures.ts';
-import { FIGURES, aimText, median, medianRatio, outcomeOf, percentile } from '../../../bench/figures.ts';
+import {
+  FIGURES,
+  aimText,
+  commandOf,
+  median,
+  medianRatio,
+  outcomeOf,
+  percentile,
+} from '../../../bench/figures.ts';
 
 it('has every figure that others read, by its name', () => {
   const names = FIGURES.map(({ name }) => name);
@@ -19,6 +27,8 @@ it('has every figure that others read, by its name', () => {
       'bridge_per_s',
       'bare_per_s',
       'bridge_to_bare',
+      'pay_p99_ms',
+      'pay_to_bare',
       'events_applied_per_s',
       'bridge_lag_ms_at_500',
     ]),
@@ -56,4 +66,9 @@ it('a percentile is what so many in a hundred are not above', () => {
   expect(percentile([5, 1, 3], 99)).toBe(5);
   expect(percentile([5, 1, 3], 0)).toBe(1);
   expect(() => percentile([], 99)).toThrow('nothing was measured');
+});
+
+it('a figure knows which command measures it without the others', () => {
+  const [pay] = FIGURES.filter(({ name }) => name === 'pay_p99_ms');
+  expect(commandOf(pay!.part)).toBe('npm run bench -- --only pay');
 });
