@@ -184,10 +184,10 @@ class Simulation {
     if (process === null) return null;
     const { oracle } = this;
     const forecast = await this.crystalBall.foretell(process, atMs);
-    const eventsBefore = oracle.promises.eventsDone;
+    const newsBefore = oracle.promises.newsHeard;
     return async () => {
       const decided = await this.crystalBall.decided(process, atMs);
-      const hasChanged = oracle.promises.eventsDone !== eventsBefore;
+      const hasChanged = oracle.promises.newsHeard !== newsBefore;
       if (hasChanged || decided === null || isDeepStrictEqual(forecast, decided)) return;
       oracle.report({
         rule: '10',

@@ -49,6 +49,8 @@ export function checkLiveness(world: QuietWorld): void {
 const ENOUGH_DECLINES = 10;
 /** An event may be on its way for two days, and takes a day to be applied at the most. */
 const TOLD_MS = 4 * DAY_MS;
+/** Of an entry that the bank says nothing about it is asked after three banking days, with a long weekend among them. */
+const ASKED_MS = 7 * DAY_MS;
 /** After so long somebody must have asked what became of an entry. */
 const ENTRY_MS = 14 * DAY_MS;
 
@@ -62,7 +64,7 @@ function booksAgree({ report, moneyOf, nowMs }: QuietWorld, row: Item): void {
     report({ rule: '5', userId: text(row, 'user_id'), recordId, detail });
   if (status === 'ACHSENT' && nowMs - ms(text(row, 'last_run_date')) > ENTRY_MS)
     wrong(`is ACHSENT since ${text(row, 'last_run_date')}`);
-  if (nowMs - lastMs < TOLD_MS) return;
+  if (nowMs - lastMs < (status === 'ACHSENT' ? ASKED_MS : TOLD_MS)) return;
   if (standing > 0 && !PAID.has(status)) wrong(`is ${status}, and the bank has the money`);
   if (standing === 0 && lastMs > 0 && PAID.has(status))
     wrong(`is ${status}, and the bank has given the money back`);

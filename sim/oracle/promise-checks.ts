@@ -11,6 +11,7 @@ export class PromiseChecks {
   /** Requests that were answered, events that were dealt with: delivered again they are nothing new. */
   private readonly closed = new Set<string>();
   private readonly done = new Set<string>();
+  private entriesAsked = 0;
   private readonly newestApplied = new Map<string, string>();
 
   constructor(report: Report) {
@@ -25,9 +26,9 @@ export class PromiseChecks {
     if (!this.done.has(identity)) this.published.set(identity, atMs);
   }
 
-  /** How many events were dealt with. */
-  get eventsDone(): number {
-    return this.done.size;
+  /** How often the house heard something of the world outside: an event, or the bank's answer about an entry. */
+  get newsHeard(): number {
+    return this.done.size + this.entriesAsked;
   }
 
   look({ before, after }: Change): void {
@@ -42,6 +43,7 @@ export class PromiseChecks {
       this.done.add(pk.slice('EVENT#'.length));
       this.published.delete(pk.slice('EVENT#'.length));
     }
+    if (text(before, 'sk') === 'WATCH' && after === null) this.entriesAsked += 1;
     if (pk.startsWith('APPLIED#') && before === null && after !== null) this.applied(pk, sk);
   }
 

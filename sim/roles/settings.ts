@@ -35,7 +35,7 @@ export const SETTINGS = readConfig(
 /** A bridge looks around less often than in life: its leases are beaten through every simulated minute. */
 export const BRIDGE_PACE = {
   readEveryMs: 200,
-  idleMs: 2_000,
+  idleMs: 5_000,
   roundMs: 20_000,
   shardListMs: 40_000,
   deadAfterMs: 60_000,

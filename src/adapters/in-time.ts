@@ -10,6 +10,9 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
+/** Made once: without a reason of ours each `abort` would make an error of its own, and nobody looks at it. */
+const ANSWERED = new Error('answered');
+
 /** A request with a limit of elapsed time: one that hangs is told to stop, and is not waited for. */
 export async function inTime<T>(
   timer: Timer,
@@ -25,7 +28,7 @@ export async function inTime<T>(
   try {
     return await orAborted(send(limit.signal), limit.signal);
   } finally {
-    answered.abort();
+    answered.abort(ANSWERED);
   }
 }
 
