@@ -91,11 +91,13 @@ class Simulation {
         this.tallies.add(entry);
       },
       onKeyReused: (key, { userId, reference }) => this.oracle.keyReused(key, userId, reference),
-      onPublished: (stream, id, type) =>
-        this.oracle.promises.publish(
-          stream === 'users' ? `users#${id}` : `payments#${id}#${type}`,
-          this.world.timeline.nowMs,
-        ),
+      onPublished: (stream, { id, type, userId, isMalformed }) => {
+        const identity = stream === 'users' ? `users#${id}` : `payments#${id}#${type}`;
+        const { promises } = this.oracle;
+        promises.publish(identity, this.world.timeline.nowMs);
+        if (isMalformed) promises.malformed(identity);
+        if (type === 'CLOSEACCOUNT') promises.closing(identity, userId);
+      },
     });
     this.oracle = new Oracle({
       nowMs: () => this.world.timeline.nowMs,
@@ -222,6 +224,7 @@ class Simulation {
       openAttempts: oracle.intents.openAttempts,
       moneyOf: (recordId) => oracle.money.of(recordId),
       secondRail: oracle.intents.secondRail,
+      hasClosed: (userId) => oracle.promises.hasClosed(userId),
       neighboursOf: (userId) => world.members.of(userId),
       lastRunMs: this.lastScheduledMs,
       nowMs: world.timeline.nowMs,

@@ -13,6 +13,8 @@ export interface QuietWorld {
   readonly secondRail: { readonly declines: number; readonly turns: number };
   readonly openAttempts: ReadonlyMap<string, string>;
   readonly neighboursOf: (userId: string) => Neighbours;
+  /** The house has been told that the member closed the account. */
+  readonly hasClosed: (userId: string) => boolean;
   /** When the last scheduled run of the quiet days began. */
   readonly lastRunMs: number;
   readonly nowMs: number;
@@ -29,11 +31,12 @@ export function checkLiveness(world: QuietWorld): void {
   const skipped = new Set<string>();
   for (const item of world.pipeline) {
     leftOver(world, item);
-    if (isSkipped(item)) skipped.add(text(item, 'subscriptionId'));
+    if (isSkipped(world, item)) skipped.add(text(item, 'subscriptionId'));
   }
   for (const row of world.rows) {
     if (!skipped.has(text(row, 'subscription_id'))) notTried(world, row);
     booksAgree(world, row);
+    nothingToCome(world, row);
   }
   const { declines, turns } = world.secondRail;
   if (declines >= ENOUGH_DECLINES && turns === 0)
@@ -70,9 +73,24 @@ function booksAgree({ report, moneyOf, nowMs }: QuietWorld, row: Item): void {
     wrong(`is ${status}, and the bank has given the money back`);
 }
 
-/** A run has looked at it and said why it was not to be charged: an account that may not be debited, a limit. */
-const isSkipped = (item: Item): boolean =>
-  text(item, 'sk').startsWith('VERDICT#scheduled-') && text(item, 'verdict') === 'skipped';
+const TO_COME: ReadonlySet<string> = new Set(['SCHEDULED', 'PAUSED']);
+
+/** Who has closed the account is not billed for another period. */
+function nothingToCome({ report, hasClosed }: QuietWorld, row: Item): void {
+  const [userId, status] = [text(row, 'user_id'), text(row, 'billing_status')];
+  if (!TO_COME.has(status) || !hasClosed(userId)) return;
+  const detail = `is ${status}, and the member has closed the account`;
+  report({ rule: '7', userId, recordId: text(row, 'subscription_id'), detail });
+}
+
+/** One initial attempt a day, and none on some days: whoever owes several periods takes several days. */
+const TRIED_MS = 4 * DAY_MS;
+
+/** A run has lately looked at it and said why it was not to be charged: an account that may not be debited, a limit. */
+const isSkipped = ({ lastRunMs }: QuietWorld, item: Item): boolean =>
+  /^VERDICT#(scheduled|pause)-/.test(text(item, 'sk')) &&
+  text(item, 'verdict') === 'skipped' &&
+  lastRunMs - ms(text(item, 'at')) < TRIED_MS;
 
 function leftOver({ report, nowMs }: QuietWorld, item: Item): void {
   const [pk, sk] = [text(item, 'pk'), text(item, 'sk')];
@@ -86,12 +104,12 @@ function leftOver({ report, nowMs }: QuietWorld, item: Item): void {
     wrong(`a member is still in quarantine: ${pk}`);
 }
 
-/** One initial attempt a day: whoever owes several periods takes several days, and the oldest goes first. */
+/** Of several periods the oldest goes first. */
 function notTried({ report, neighboursOf, lastRunMs }: QuietWorld, row: Item): void {
   if (text(row, 'billing_status') !== 'SCHEDULED') return;
   const wantsItNow = text(row, 'updated_event') === 'pause-pending-resume';
   const dueMs = ms(text(row, wantsItNow ? 'last_run_date' : 'billing_date'));
-  if (lastRunMs - dueMs <= 4 * DAY_MS) return;
+  if (lastRunMs - dueMs <= TRIED_MS) return;
   const { status } = neighboursOf(text(row, 'user_id'));
   if (status !== 'ACTIVE') return;
   report({

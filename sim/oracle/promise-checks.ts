@@ -11,6 +11,9 @@ export class PromiseChecks {
   /** Requests that were answered, events that were dealt with: delivered again they are nothing new. */
   private readonly closed = new Set<string>();
   private readonly done = new Set<string>();
+  private readonly unreadable = new Set<string>();
+  private readonly closings = new Map<string, string>();
+  private readonly gone = new Set<string>();
   private entriesAsked = 0;
   private readonly newestApplied = new Map<string, string>();
 
@@ -26,6 +29,21 @@ export class PromiseChecks {
     if (!this.done.has(identity)) this.published.set(identity, atMs);
   }
 
+  /** Nobody can make anything of this one: an operator has to look at it. */
+  malformed(identity: string): void {
+    this.unreadable.add(identity);
+  }
+
+  /** With this event a member closes the account. */
+  closing(identity: string, userId: string): void {
+    this.closings.set(identity, userId);
+  }
+
+  /** The house knows that this member has closed the account. */
+  hasClosed(userId: string): boolean {
+    return this.gone.has(userId);
+  }
+
   /** How often the house heard something of the world outside: an event, or the bank's answer about an entry. */
   get newsHeard(): number {
     return this.done.size + this.entriesAsked;
@@ -37,14 +55,21 @@ export class PromiseChecks {
       this.closed.add(text(after, 'requestId'));
       this.promised.delete(text(after, 'requestId'));
     }
-    if (pk.startsWith('EVENT#') && sk === 'DONE') {
-      if (text(before, 'as') === 'applied' && text(after, 'as') === 'applied')
-        this.report({ rule: 'once', userId: null, recordId: null, detail: `${pk} was applied twice` });
-      this.done.add(pk.slice('EVENT#'.length));
-      this.published.delete(pk.slice('EVENT#'.length));
-    }
+    if (pk.startsWith('EVENT#') && sk === 'DONE')
+      this.dealtWith(pk.slice('EVENT#'.length), text(before, 'as'), text(after, 'as'));
     if (text(before, 'sk') === 'WATCH' && after === null) this.entriesAsked += 1;
     if (pk.startsWith('APPLIED#') && before === null && after !== null) this.applied(pk, sk);
+  }
+
+  private dealtWith(identity: string, before: string, after: string): void {
+    if (before === 'applied' && after === 'applied')
+      this.report({ rule: 'once', userId: null, recordId: null, detail: `${identity} was applied twice` });
+    if (after === 'quarantined' && !this.unreadable.has(identity))
+      this.broken(`event ${identity} is a good one and was put aside`);
+    const closed = this.closings.get(identity);
+    if (closed !== undefined && after === 'applied') this.gone.add(closed);
+    this.done.add(identity);
+    this.published.delete(identity);
   }
 
   private applied(list: string, sequence: string): void {

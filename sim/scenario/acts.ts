@@ -123,7 +123,7 @@ export class Acts {
       term: 'MONTHLY',
       pause_duration_months: isMalformed ? 'three' : this.random.between(0, 3),
     };
-    this.world.publish('users', userId, { id, type, source: 'UserService', data });
+    this.world.publish('users', userId, { id, type, source: 'UserService', data }, isMalformed);
   }
 
   private setStatus(member: SimMember, status: string): void {

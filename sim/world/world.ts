@@ -49,7 +49,15 @@ export interface StoreOperation {
 
 export interface WorldHooks extends Pick<BankHooks, 'onLedger' | 'onKeyReused'> {
   readonly onStoreOperation: (operation: StoreOperation) => void;
-  readonly onPublished: (stream: 'users' | 'payments', id: string, type: string) => void;
+  readonly onPublished: (
+    stream: 'users' | 'payments',
+    event: {
+      readonly id: string;
+      readonly type: string;
+      readonly userId: string;
+      readonly isMalformed: boolean;
+    },
+  ) => void;
 }
 
 export const STALL_MS = 20_000;
@@ -178,9 +186,9 @@ export class World {
     return this.network.call(process, { ...STREAM, dial: () => this.dials.streams }, apply);
   }
 
-  publish(stream: 'users' | 'payments', userId: string, event: object): void {
+  publish(stream: 'users' | 'payments', userId: string, event: object, isMalformed = false): void {
     const { id, type } = event as { readonly id: string; readonly type: string };
-    this.hooks.onPublished(stream, id, type);
+    this.hooks.onPublished(stream, { id, type, userId, isMalformed });
     this.trace.write('world', `published ${stream} ${userId} ${type}`);
     this.streams[stream].put(userId, event);
     if (!this.random(`twice ${this.timeline.steps}`).chance(this.dials.publishedTwice)) return;

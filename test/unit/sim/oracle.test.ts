@@ -352,6 +352,32 @@ describe('promises', () => {
     expect(rules()).toEqual(['order', 'once']);
   });
 
+  it('are found when a good event is put aside', () => {
+    oracle.promises.malformed('users#bad');
+    const aside = (id: string): Change => ({
+      table: TABLES.pipeline,
+      before: null,
+      after: item({ pk: `EVENT#users#${id}`, sk: 'DONE', as: 'quarantined' }),
+    });
+    oracle.stored([aside('bad')], 'worker');
+    expect(rules()).toEqual([]);
+    oracle.stored([aside('good')], 'worker');
+    expect(rules()).toEqual(['promise']);
+  });
+
+  it('know who has closed the account once that was applied', () => {
+    oracle.promises.closing('users#e1', 'u1');
+    const done = (as: string): Change => ({
+      table: TABLES.pipeline,
+      before: null,
+      after: item({ pk: 'EVENT#users#e1', sk: 'DONE', as }),
+    });
+    oracle.stored([done('dropped')], 'worker');
+    expect(oracle.promises.hasClosed('u1')).toBe(false);
+    oracle.stored([done('applied')], 'worker');
+    expect(oracle.promises.hasClosed('u1')).toBe(true);
+  });
+
   it('are found when they are not kept in time', () => {
     oracle.promises.promise('r1', NOW_MS);
     oracle.promises.promise('r2', NOW_MS);
@@ -386,6 +412,7 @@ describe('when everything is quiet', () => {
       neighboursOf: () => neighbours,
       moneyOf: () => ({ standing: 0, keptCents: 0, presented: 0, lastMs: 0 }),
       secondRail: { declines: 0, turns: 0 },
+      hasClosed: () => false,
       lastRunMs: NOW_MS,
       nowMs: NOW_MS,
       report: oracle.report,
@@ -411,6 +438,22 @@ describe('when everything is quiet', () => {
     ['a member is flagged', { pipeline: [item({ pk: 'USER#u1', sk: 'MEMBERSHIP' })] }, '9'],
     ['a record is due for days', { rows: [rowOf({ billing_date: '2026-11-10T06:00:00Z' })] }, '9'],
     [
+      'a record was skipped once, long ago',
+      {
+        rows: [rowOf({ billing_date: '2026-11-01T06:00:00Z' })],
+        pipeline: [
+          item({
+            pk: 'SUB#s1',
+            sk: 'VERDICT#scheduled-x',
+            subscriptionId: 's1',
+            verdict: 'skipped',
+            at: '2026-11-02T08:00:00Z',
+          }),
+        ],
+      },
+      '9',
+    ],
+    [
       'an entry waits for weeks',
       { rows: [rowOf({ billing_status: 'ACHSENT', last_run_date: '2026-10-20T08:00:00Z' })] },
       '5',
@@ -425,6 +468,11 @@ describe('when everything is quiet', () => {
       { rows: [rowOf({ billing_status: 'COMPLETED' })], moneyOf: moved(0) },
       '5',
     ],
+    [
+      'a period is to come for whoever has closed the account',
+      { rows: [rowOf({ billing_date: '2026-12-10T06:00:00Z' })], hasClosed: () => true },
+      '7',
+    ],
     ['no account was ever asked', { secondRail: { declines: 20, turns: 0 } }, '6'],
   ])('it is found that %s', (_, more, rule) => {
     expect(quiet(more)).toEqual([rule]);
@@ -436,6 +484,7 @@ describe('when everything is quiet', () => {
       sk: 'VERDICT#scheduled-x',
       subscriptionId: 's1',
       verdict: 'skipped',
+      at: new Date(NOW_MS - DAY_MS).toISOString(),
     });
     expect(
       quiet({
