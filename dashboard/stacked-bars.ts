@@ -2,6 +2,7 @@ import { count } from './format.ts';
 import type { Html } from './html.ts';
 import { html } from './html.ts';
 import type { Outcome } from './outcomes.ts';
+import { HEIGHT, LEFT, axisLabel, framed } from './plot-frame.ts';
 
 export interface StackedBar {
   /** Under the axis. Null: there is no room for all of them. */
@@ -27,45 +28,21 @@ export interface StackedBars {
   readonly valueText?: (value: number) => string;
 }
 
-const HEIGHT = 160;
-/** Above the highest line: half of a letter, and where there is one the unit. */
-const ABOVE = 4;
-const UNIT = 16;
-const BELOW = 22;
-const LEFT = 44;
-
-/** A bar for each, a layer for each tone. Drawn on the server: no script, no library, prints well. */
+/** A bar for each, a layer for each tone. */
 export function stackedBars(plot: StackedBars): Html {
-  const { id, title, bars, barWidth, gap, unit, valueText = count } = plot;
-  const above = unit === undefined ? ABOVE : ABOVE + UNIT;
+  const { id, title, bars, barWidth, gap, unit, valueText = count, labelAnchor = 'end' } = plot;
   const top = niceCeiling(Math.max(1, ...bars.map(totalOf)));
   const width = LEFT + bars.length * (barWidth + gap);
   const left = (index: number): number => LEFT + index * (barWidth + gap);
-  return html`<svg
-    class="plot"
-    viewBox="0 ${-above} ${width} ${above + HEIGHT + BELOW}"
-    role="img"
-    aria-labelledby="${id}-title"
-  >
-    <title id="${id}-title">${title}</title>
-    ${unit === undefined ? null : html`<text class="axis" x="0" y="${-UNIT / 2}">${unit}</text>`}
-    ${[0, 0.5, 1].map((share) => gridLine(valueText(top * share), HEIGHT - HEIGHT * share, width))}
-    ${bars.map((each, index) => drawn(each, left(index), barWidth, top))}
-    ${bars.map((each, index) => labelled(each, left(index), plot))}
-  </svg>`;
+  const labelAt = labelAnchor === 'end' ? barWidth : barWidth / 2;
+  return framed(
+    { id, title, unit, width, top, valueText },
+    html`${bars.map((each, index) => drawn(each, left(index), barWidth, top))}
+    ${bars.map(({ label }, index) => axisLabel(label, left(index) + labelAt, labelAnchor))}`,
+  );
 }
 
 const totalOf = ({ layers }: StackedBar): number => layers.reduce((total, { value }) => total + value, 0);
-
-function gridLine(text: string, y: number, width: number): Html {
-  return html`<line class="grid" x1="${LEFT}" x2="${width}" y1="${y}" y2="${y}" /><text
-      class="axis"
-      x="${LEFT - 6}"
-      y="${y + 3}"
-      text-anchor="end"
-      >${text}</text
-    >`;
-}
 
 function drawn({ text, layers }: StackedBar, x: number, width: number, top: number): Html {
   let y = HEIGHT;
@@ -85,16 +62,6 @@ function drawn({ text, layers }: StackedBar, x: number, width: number, top: numb
   return html`<g
     ><title>${text}</title><rect class="hit" x="${x}" y="0" width="${width}" height="${HEIGHT}" />${rects}</g
   >`;
-}
-
-function labelled(
-  { label }: StackedBar,
-  x: number,
-  { barWidth, labelAnchor = 'end' }: StackedBars,
-): Html | null {
-  if (label === null) return null;
-  const at = labelAnchor === 'end' ? x + barWidth : x + barWidth / 2;
-  return html`<text class="axis" x="${at}" y="${HEIGHT + 15}" text-anchor="${labelAnchor}">${label}</text>`;
 }
 
 const STEPS = [1, 2, 3, 4, 5, 6, 8, 10];

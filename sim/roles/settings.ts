@@ -12,7 +12,7 @@ export const SETTINGS = readConfig(
     TXN_SERVICE_URL: NOWHERE,
     NOTIFICATIONS_URL: NOWHERE,
     LOCK_LEASE_MS: '30000',
-    LOCK_HEARTBEAT_MS: '6000',
+    LOCK_HEARTBEAT_MS: '10000',
     PROCESSOR_TIMEOUT_MS: '4000',
     QUEUE_STALL_MS: String(STALL_MS),
     COLLECTION_CONCURRENCY: '8',
@@ -36,7 +36,7 @@ export const SETTINGS = readConfig(
 export const BRIDGE_PACE = {
   readEveryMs: 200,
   idleMs: 5_000,
-  roundMs: 20_000,
-  shardListMs: 40_000,
-  deadAfterMs: 60_000,
+  roundMs: 45_000,
+  shardListMs: 90_000,
+  deadAfterMs: 120_000,
 } as const;

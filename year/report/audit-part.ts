@@ -71,25 +71,19 @@ const violationList = (violations: Audited['violations']): Html =>
     }
   </ul>`;
 
-const TICK = html`<svg
-  class="mark"
-  viewBox="0 0 24 24"
-  fill="none"
-  stroke="currentColor"
-  stroke-width="2.2"
-  aria-hidden="true"
->
-  <circle cx="12" cy="12" r="10" />
-  <path d="M7.5 12.5l3 3 6-6.5" stroke-linecap="round" stroke-linejoin="round" />
-</svg>`;
-const CROSS = html`<svg
-  class="mark"
-  viewBox="0 0 24 24"
-  fill="none"
-  stroke="currentColor"
-  stroke-width="2.2"
-  aria-hidden="true"
->
-  <circle cx="12" cy="12" r="10" />
-  <path d="M8.5 8.5l7 7m0-7l-7 7" stroke-linecap="round" />
-</svg>`;
+const mark = (path: string): Html =>
+  html`<svg
+    class="mark"
+    viewBox="0 0 24 24"
+    fill="none"
+    stroke="currentColor"
+    stroke-width="2.2"
+    stroke-linecap="round"
+    stroke-linejoin="round"
+    aria-hidden="true"
+  >
+    <circle cx="12" cy="12" r="10" />
+    <path d="${path}" />
+  </svg>`;
+const TICK = mark('M7.5 12.5l3 3 6-6.5');
+const CROSS = mark('M8.5 8.5l7 7m0-7l-7 7');

@@ -1,6 +1,8 @@
 import type { Html } from '../../dashboard/html.ts';
 import { html } from '../../dashboard/html.ts';
 import type { Outcome } from '../../dashboard/outcomes.ts';
+import type { PlotFrame } from '../../dashboard/plot-frame.ts';
+import { HEIGHT, LEFT, axisLabel, framed } from '../../dashboard/plot-frame.ts';
 
 export interface LinePoint {
   /** Under the axis. Null: there is no room for all of them. */
@@ -11,44 +13,26 @@ export interface LinePoint {
   readonly value: number | null;
 }
 
-export interface LinePlot {
-  readonly id: string;
-  readonly title: string;
-  readonly unit: string;
+export interface LinePlot extends PlotFrame {
   readonly points: readonly LinePoint[];
   readonly tone: Outcome;
-  /** The top of the axis. */
-  readonly top: number;
-  readonly valueText: (value: number) => string;
   /** A line that must not be crossed. */
   readonly limit?: { readonly value: number; readonly text: string };
-  readonly width: number;
 }
 
-const HEIGHT = 160;
-const ABOVE = 20;
-const BELOW = 22;
-const LEFT = 44;
 /** The last point and half of its label. */
 const RIGHT = 14;
 
-/** One line over time, with the area under it. Drawn on the server like the bars. */
+/** One line over time, with the area under it. */
 export function linePlot(plot: LinePlot): Html {
-  const { id, title, unit, points, tone, top, valueText, limit, width } = plot;
+  const { points, tone, top, limit, width } = plot;
   const x = (index: number): number =>
     LEFT + (index * (width - LEFT - RIGHT)) / Math.max(1, points.length - 1);
   const y = (value: number): number => HEIGHT - (Math.min(value, top) / top) * HEIGHT;
   const step = x(1) - x(0);
-  return html`<svg
-    class="plot"
-    viewBox="0 ${-ABOVE} ${width} ${ABOVE + HEIGHT + BELOW}"
-    role="img"
-    aria-labelledby="${id}-title"
-  >
-    <title id="${id}-title">${title}</title>
-    <text class="axis" x="0" y="-8">${unit}</text>
-    ${[0, 0.5, 1].map((share) => gridLine(valueText(top * share), y(top * share), width))}
-    ${stretchesOf(points).map((stretch) => drawn(stretch, x, y, tone))}
+  return framed(
+    plot,
+    html`${stretchesOf(points).map((stretch) => drawn(stretch, x, y, tone))}
     ${limit === undefined ? null : limitLine(limit.text, y(limit.value), width)}
     ${points.map(
       ({ text }, index) =>
@@ -62,24 +46,9 @@ export function linePlot(plot: LinePlot): Html {
             height="${HEIGHT}"
         /></g>`,
     )}
-    ${points.map(({ label }, index) =>
-      label === null
-        ? null
-        : html`<text class="axis" x="${x(index).toFixed(2)}" y="${HEIGHT + 15}" text-anchor="middle"
-            >${label}</text
-          >`,
-    )}
-  </svg>`;
+    ${points.map(({ label }, index) => axisLabel(label, Math.round(x(index) * 100) / 100, 'middle'))}`,
+  );
 }
-
-const gridLine = (text: string, y: number, width: number): Html =>
-  html`<line class="grid" x1="${LEFT}" x2="${width}" y1="${y}" y2="${y}" /><text
-      class="axis"
-      x="${LEFT - 6}"
-      y="${y + 3}"
-      text-anchor="end"
-      >${text}</text
-    >`;
 
 const limitLine = (text: string, y: number, width: number): Html =>
   html`<line class="limit-line" x1="${LEFT}" x2="${width}" y1="${y.toFixed(2)}" y2="${y.toFixed(2)}" /><text
