@@ -249,6 +249,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/app/apply-payment-event.ts',
     find: 'if (before !== null) return takeOff(dependencies, event, before);',
     replace: '',
+    // What comes after it takes the harm away: the transaction's condition, and the record that no longer fits the event.
+    test: 'test/integration/payments/apply-payment-event.test.ts',
   },
   {
     name: 'forget-who-resumes',

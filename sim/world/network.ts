@@ -53,12 +53,14 @@ export class Network {
     const [least, most] = link.latencyMs;
     const thereMs = least + this.random.next() * (most - least);
     const backMs = least + this.random.next() * (most - least);
+    const latestAtMs = this.timeline.nowMs + link.latestMs;
     return new Promise<T>((resolve, reject) => {
       const giveUp = (): void => void process.deliver(link.patienceMs, () => reject(link.onSilence()));
       const arrive = (delayMs: number, then: (outcome: Outcome<T>) => void): void =>
         void this.timeline.after(delayMs, () => {
-          const isOrphan = !process.isAlive && delayMs < link.latestMs && this.random.chance(ORPHAN_DELAYED);
-          if (isOrphan) arrive(delayMs + this.lateness(link), then);
+          const leftMs = latestAtMs - this.timeline.nowMs;
+          const isOrphan = !process.isAlive && leftMs > 0 && this.random.chance(ORPHAN_DELAYED);
+          if (isOrphan) arrive(Math.min(leftMs, this.lateness(link)), then);
           else then(outcomeOf(apply));
         });
       const answer = (outcome: Outcome<T>): void =>

@@ -26,9 +26,9 @@ const sim = (...args: string[]): Promise<Ended> =>
   });
 
 it('finds nothing wrong in twenty small worlds', async () => {
-  const { code, figures, shown } = await sim('--seeds', '20', '--days', '20', '--users', '25');
+  const { code, figures, shown } = await sim('--seeds', '20', '--days', '12', '--users', '30');
   expect(shown).toContain('Every rule held after each step');
-  expect(figures).toMatchObject({ seeds: 20, days: 20, users: 25, violations: 0 });
+  expect(figures).toMatchObject({ seeds: 20, days: 12, users: 30, violations: 0 });
   expect(figures['debits']).toBeGreaterThan(100);
   expect(figures['faults']).toBeGreaterThan(5_000);
   expect(code).toBe(0);

@@ -13,15 +13,21 @@ export interface Running {
   readonly ended: Promise<number | null>;
 }
 
+export interface RunOptions {
+  /** Default: this checkout. */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** In a process group of its own, as a shell starts a command: Ctrl-C goes to all of the group. */
 export function runIn(
   folder: string,
   file: string,
   args: readonly string[],
-  more: Readonly<Record<string, string>> = {},
+  { cwd = root, env: more = {} }: RunOptions = {},
 ): Running {
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...localOnly(folder), ...more };
-  const child = spawn(file, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (text: Buffer) => (output += text.toString()));

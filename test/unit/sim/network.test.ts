@@ -12,17 +12,19 @@ interface Seen {
   readonly faults: Fate[];
 }
 
+const LATEST_MS = 50_000;
+
 /** One request that has this fate, and what comes of it. */
-async function send(dial: FateDial, dieAtMs?: number): Promise<Seen> {
+async function send(dial: FateDial, dieAtMs?: number, seed = 7): Promise<Seen> {
   const timeline = new Timeline(0);
   const process = new SimProcess('p', timeline);
   const faults: Fate[] = [];
-  const network = new Network(timeline, randomOf(7, 'network'), (_, __, fate) => faults.push(fate));
+  const network = new Network(timeline, randomOf(seed, 'network'), (_, __, fate) => faults.push(fate));
   const link: Link = {
     name: 'store',
     latencyMs: [1, 2],
     patienceMs: 100,
-    latestMs: 50_000,
+    latestMs: LATEST_MS,
     dial: () => dial,
     onRefused: () => new Error('refused'),
     onSilence: () => new Error('silence'),
@@ -64,6 +66,14 @@ describe('a request', () => {
     const seen = await send({}, 0.5);
     expect(seen.applied).toBe(1);
     expect(seen.answers).toEqual([]);
+  });
+
+  it('of a process that dies may hang somewhere, and for so long at the most', async () => {
+    const latest: number[] = [];
+    for (let seed = 1; seed <= 500; seed += 1)
+      latest.push((await send({ late: seed % 2 }, 0.5, seed)).appliedAtMs);
+    expect(latest.filter((ms) => ms > LATEST_MS / 2).length).toBeGreaterThan(50);
+    expect(Math.max(...latest)).toBeLessThanOrEqual(LATEST_MS + 100);
   });
 });
 
