@@ -102,6 +102,11 @@ export class LeaseTooShortError extends CollectionsError {
   readonly code = 'lease-too-short';
 }
 
+/** Thrown before a charge when what was decided on is too old to hold. Nothing was begun: read and decide again. */
+export class FactsTooOldError extends CollectionsError {
+  readonly code = 'facts-too-old';
+}
+
 /** Thrown before a charge when the process is about to stop. Nothing was begun: somebody else takes the job. */
 export class StoppingError extends CollectionsError {
   readonly code = 'stopping';

@@ -3,6 +3,7 @@ import { TRIES, backoffMs } from '../queues/options.ts';
 import { isPassing as isPassingInStore } from '../src/adapters/dynamodb/transaction.ts';
 import {
   CollectionsError,
+  FactsTooOldError,
   LeaseTooShortError,
   LockLostError,
   ProcessorBusyError,
@@ -75,6 +76,7 @@ function delayFor(error: unknown, starts: number): number | null {
     error instanceof ServiceDownError ||
     error instanceof LockLostError ||
     error instanceof LeaseTooShortError ||
+    error instanceof FactsTooOldError ||
     error instanceof RecordChangedError ||
     error instanceof WriteUnknownError ||
     (error instanceof Error && isPassingInStore(error));

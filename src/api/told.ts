@@ -1,5 +1,11 @@
 import { Refusal } from '../app/desk/refusal.ts';
-import { LeaseTooShortError, MalformedRowError, ProcessorBusyError, ProcessorDownError } from '../errors.ts';
+import {
+  FactsTooOldError,
+  LeaseTooShortError,
+  MalformedRowError,
+  ProcessorBusyError,
+  ProcessorDownError,
+} from '../errors.ts';
 import { Problem, userBusy } from './problems.ts';
 
 /** Does what was asked, and tells the caller why not where it could not be done. */
@@ -24,6 +30,7 @@ function problemFor(error: unknown): unknown {
   const isPassing =
     error instanceof ProcessorBusyError ||
     error instanceof ProcessorDownError ||
-    error instanceof LeaseTooShortError;
+    error instanceof LeaseTooShortError ||
+    error instanceof FactsTooOldError;
   return isPassing ? new Problem('service-down', 'the processor takes nothing now', { cause: error }) : error;
 }

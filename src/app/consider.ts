@@ -1,6 +1,7 @@
 import type { AttemptId } from '../domain/attempt.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Verdict, VerdictName } from '../domain/verdict.ts';
+import { FactsTooOldError } from '../errors.ts';
 import type { Lock, LockClient, PastSighting, Sighting } from '../ports/lock.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
 import type { RecordRef } from '../ports/runs.ts';
@@ -20,9 +21,22 @@ export async function underLock(
   if ('busy' in acquired) return acquired;
   try {
     await onStep('locked', record);
-    return { verdict: await consider(acquired.lock) };
+    return { verdict: await onFreshFacts(() => consider(acquired.lock)) };
   } finally {
     await acquired.lock.release();
+  }
+}
+
+const READS = 3;
+
+/** Nothing was begun when they are too old: it is considered anew, on what holds by now. */
+async function onFreshFacts(consider: () => Promise<Verdict>): Promise<Verdict> {
+  for (let reads = 1; ; reads += 1) {
+    try {
+      return await consider();
+    } catch (error) {
+      if (!(error instanceof FactsTooOldError) || reads === READS) throw error;
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import type { Charge } from '../domain/decision.ts';
 import { isFrozen } from '../domain/obstacles.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { Verdict, VerdictName } from '../domain/verdict.ts';
-import { LeaseTooShortError, ProcessorBusyError, RecordChangedError } from '../errors.ts';
+import { FactsTooOldError, LeaseTooShortError, ProcessorBusyError, RecordChangedError } from '../errors.ts';
 import type { AchWatch } from '../ports/ach-watches.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Lock } from '../ports/lock.ts';
@@ -82,6 +82,7 @@ const LONGEST_WAIT_MS = 2_000;
 /** What the outcome's transaction needs after the answer. */
 const OUTCOME_MS = 1_000;
 const MERGES = 5;
+const FRESH_MS = 2_000;
 
 /** The card says that there is no money on it: the account may still have some. */
 const NSF_CODES: ReadonlySet<string> = new Set(['62', '05']);
@@ -102,6 +103,7 @@ export async function moveMoney<C extends Chargeable>(
   { attempt: newAttempt, save, plan }: Intent<C>,
 ): Promise<Verdict> {
   await dependencies.gate.enter(lock.signal);
+  assertFresh(before, dependencies.timer);
   const attempt = newAttempt();
   const { writes, state } = dependencies.pipeline.open(before, attempt);
   const intended = await save(attempt, writes);
@@ -157,6 +159,15 @@ async function post<C extends Chargeable>(
     );
     await gate.goOn(theCase.lock.signal);
   }
+}
+
+/**
+ * A freeze holds two seconds after it was acknowledged. Whoever stood still between reading what stands against a charge
+ * and opening one, in a stopped process or before a slow gate, has to read it again.
+ */
+function assertFresh({ askedAtMs }: RecordState, timer: Timer): void {
+  if (timer.elapsedMs() - askedAtMs > FRESH_MS)
+    throw new FactsTooOldError('what the charge was decided on may not hold any more');
 }
 
 /** How much of a lease must be left when a charge is sent: the answer has to be written down under it. */

@@ -75,6 +75,8 @@ declare const opaque: unique symbol;
 export interface RecordState {
   readonly open: Attempt | null;
   readonly past: readonly PastAttempt[];
+  /** Elapsed time just before it was read, and with it what stands against a charge: a freeze, an event that waits. */
+  readonly askedAtMs: number;
   readonly [opaque]: 'RecordState';
 }
 

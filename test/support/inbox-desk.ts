@@ -36,7 +36,7 @@ export function inboxDesk(
   const reader = new BatchReader(tools);
   const writer = new BatchWriter(tools);
   const transactor = new Transactor({ ...tools, locksTable: tables.locks });
-  const pipeline = new DynamoPipeline({ client, table, reader, checkDelaysMs: [1] });
+  const pipeline = new DynamoPipeline({ client, table, reader, timer: impatientTimer, checkDelaysMs: [1] });
   return {
     inbox: new DynamoInbox({ client, table, reader, writer, transactor, ids: randomUUID }),
     quarantine: new DynamoQuarantine({ client, table, reader, transactor, ids: randomUUID }),

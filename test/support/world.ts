@@ -87,6 +87,7 @@ export async function world(options: StoreOptions = {}): Promise<World> {
       client: store.client,
       table: store.tables.pipeline,
       reader,
+      timer: systemTimer,
       checkDelaysMs: [300_000, 3_600_000, 86_400_000],
     }),
     users: new HttpUserService(http('user service')),

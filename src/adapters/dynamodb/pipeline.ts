@@ -27,6 +27,7 @@ import type {
 import { ABANDONED } from '../../ports/pipeline.ts';
 import type { RecordRef } from '../../ports/runs.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
+import type { Timer } from '../../ports/timer.ts';
 import type { Write } from '../../ports/transaction.ts';
 import { DynamoAchMeters } from './ach-meters.ts';
 import { DynamoAchWatches } from './ach-watches.ts';
@@ -46,6 +47,7 @@ export interface PipelineOptions {
   readonly client: DynamoDBClient;
   readonly table: string;
   readonly reader: BatchReader;
+  readonly timer: Pick<Timer, 'elapsedMs'>;
   /** When the janitor asks about an attempt that stayed open: after its opening, then again each time the last. */
   readonly checkDelaysMs: readonly [number, ...number[]];
 }
@@ -55,6 +57,7 @@ export const OPEN_ATTEMPTS = 'open-attempts';
 /** A state as it was read: whose it is, and whether there was one. */
 interface ReadState extends StateContent {
   readonly subscriptionId: SubscriptionId;
+  readonly askedAtMs: number;
   /** What is called open was given up before. */
   readonly isTakenUpAgain?: true;
 }
@@ -94,6 +97,7 @@ export class DynamoPipeline implements PipelineStore {
     const quarantinedKey = keys.quarantined(userId);
     const blockKey = accountId === null ? null : keys.achBlock(accountId);
     const wanted = [...freezeKeys, stateKey, verdictKey, flagKey, quarantinedKey];
+    const askedAtMs = this.options.timer.elapsedMs();
     const found = await this.options.reader.get(blockKey === null ? wanted : [...wanted, blockKey]);
     const item = ({ pk, sk }: PipelineKey): RawItem | undefined =>
       found.find((one) => one['pk']?.S === pk && one['sk']?.S === sk);
@@ -105,6 +109,7 @@ export class DynamoPipeline implements PipelineStore {
       state: stateOf({
         ...(state === undefined ? { revision: 0, open: null, checks: 0, past: [] } : items.state.read(state)),
         subscriptionId,
+        askedAtMs,
       }),
       freezes: freezeKeys.flatMap((key): Freeze[] => {
         const freeze = item(key);
@@ -206,11 +211,8 @@ export class DynamoPipeline implements PipelineStore {
   /** Unfenced: it changes nothing but when to ask again, and only if nobody changed the state. */
   async askAgainLater(state: RecordState): Promise<void> {
     const before = contentOf(state);
-    const { subscriptionId, ...content } = {
-      ...before,
-      revision: before.revision + 1,
-      checks: before.checks + 1,
-    };
+    const { subscriptionId, open, past } = before;
+    const content = { revision: before.revision + 1, open, checks: before.checks + 1, past };
     const Item = items.state.write(subscriptionId, content, this.dueOf(content));
     await this.options.client.send(
       new PutItemCommand({ TableName: this.options.table, Item, ...hasRevision(before.revision) }),
@@ -284,12 +286,12 @@ export class DynamoPipeline implements PipelineStore {
 
   /** Only the holder of the user's lock writes a state, but a stale one must not undo what its successor wrote. */
   private change(before: ReadState, after: ReadState, writes: readonly Write[]): StateChange {
-    const { subscriptionId, open, checks, past } = after;
+    const { subscriptionId, open, checks, past, askedAtMs } = after;
     const content: StateContent = { revision: before.revision + 1, open, checks, past };
     const item = items.state.write(subscriptionId, content, this.dueOf(content));
     const condition = before.revision === 0 ? rowIsNew('pk') : hasRevision(before.revision);
     const state = this.put(item, condition, `the attempts of ${subscriptionId} changed meanwhile`);
-    return { state: stateOf({ ...content, subscriptionId }), writes: [...writes, state] };
+    return { state: stateOf({ ...content, subscriptionId, askedAtMs }), writes: [...writes, state] };
   }
 
   private openOf(content: StateContent): RecordStory['open'] {

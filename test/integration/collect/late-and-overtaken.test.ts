@@ -7,7 +7,7 @@ import { settleAttempt } from '../../../src/app/settle-attempt.ts';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
 import { plusMs } from '../../../src/domain/instant.ts';
 import type { AttemptId } from '../../../src/domain/attempt.ts';
-import { LeaseTooShortError, RecordChangedError } from '../../../src/errors.ts';
+import { FactsTooOldError, LeaseTooShortError, RecordChangedError } from '../../../src/errors.ts';
 import type { Lock } from '../../../src/ports/lock.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import { inProcess } from '../../support/in-process-run.ts';
@@ -169,6 +169,57 @@ describe('a freeze that is ordered while a charge waits for its turn', () => {
     const result = await collectSubscription({ ...here.dependencies, gate }, request);
     expect(result).toMatchObject({ verdict: { verdict: 'declined', reason: 'PINLESS-62' } });
     await freezes.unfreeze(order.target, { who: 'a test', at: NOW });
+  });
+});
+
+describe('a worker that stands still between reading and charging', () => {
+  /** As a process that is stopped in the middle: so long at each of its turns. */
+  const standing = (stillMs: readonly number[], meanwhile: () => Promise<void> = async () => undefined) => {
+    const { gate, timer } = here.dependencies;
+    let [turn, stoodMs] = [0, 0];
+    const enter = async (): Promise<void> => {
+      stoodMs = stillMs[turn] ?? 0;
+      turn += 1;
+      if (stoodMs > 0) await meanwhile();
+    };
+    return {
+      ...here.dependencies,
+      gate: { ...gate, enter },
+      timer: { ...timer, elapsedMs: () => timer.elapsedMs() + stoodMs },
+    };
+  };
+
+  it('sees the freeze that was ordered meanwhile', async () => {
+    const record = await here.member();
+    const { client, tables } = here.store;
+    const freezes = new DynamoFreezes({ client, table: tables.pipeline });
+    const target = { scope: 'PINLESS' } as const;
+    const order = { target, reason: 'a test', who: 'a test', at: NOW, until: null };
+    const dependencies = standing([10_000], () => freezes.freeze(order));
+    const request = { ...record, path: 'INITIAL', triggerId: 'run-1' } as const;
+    expect(await collectSubscription(dependencies, request)).toMatchObject({
+      verdict: { verdict: 'deferred', reason: 'frozen-rail' },
+    });
+    await freezes.unfreeze(target, { who: 'a test', at: NOW });
+    expect(await sentCharges(record)).toBe(0);
+  });
+
+  it('charges once where nothing has changed', async () => {
+    const record = await here.member();
+    const request = { ...record, path: 'INITIAL', triggerId: 'run-1' } as const;
+    expect(await collectSubscription(standing([10_000]), request)).toMatchObject({
+      verdict: { verdict: 'collected' },
+    });
+    expect(await sentCharges(record)).toBe(1);
+  });
+
+  it('begins nothing where it stands still again and again', async () => {
+    const record = await here.member();
+    const request = { ...record, path: 'INITIAL', triggerId: 'run-1' } as const;
+    const dependencies = standing([10_000, 10_000, 10_000, 10_000]);
+    await expect(collectSubscription(dependencies, request)).rejects.toThrow(FactsTooOldError);
+    expect((await background(record)).state.open).toBeNull();
+    expect(await sentCharges(record)).toBe(0);
   });
 });
 

@@ -53,7 +53,13 @@ beforeAll(async () => {
   const reader = new BatchReader({ client: store.client, table, timer: systemTimer, random: Math.random });
   freezes = new DynamoFreezes({ client: store.client, table });
   runs = new DynamoRuns({ client: store.client, table, reader });
-  pipeline = new DynamoPipeline({ client: store.client, table, reader, checkDelaysMs: [300_000] });
+  pipeline = new DynamoPipeline({
+    client: store.client,
+    table,
+    reader,
+    timer: systemTimer,
+    checkDelaysMs: [300_000],
+  });
   queues = new QueueSet(connectRedis({ url: redis.url, whenDown: 'wait', onError: () => undefined }));
   here = await dashboard({
     REDIS_URL: redis.url,
