@@ -85,7 +85,7 @@ class Simulation {
     this.options = options;
     this.startMs = firstDay(options.seed);
     this.world = new World(options.seed, this.startMs, {
-      onStoreOperation: ({ changes, process }) => this.oracle.stored(changes, process.name),
+      onStoreOperation: ({ changes, process, sentMs }) => this.oracle.stored(changes, process.name, sentMs),
       onLedger: (entry) => {
         this.oracle.moved(entry);
         this.tallies.add(entry);

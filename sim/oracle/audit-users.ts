@@ -49,9 +49,10 @@ export async function auditUsers(
 ): Promise<void> {
   const freezes = await FreezeLog.read(tables.freezeLog());
   const now = BigInt(Math.floor(parts.nowMs)) * 1_000_000n;
+  const circumstances = { now, abandonAfterMs: parts.abandonAfterMs, isLedgerRead: true, freezes };
   for (const userId of userIds) {
     const user = await readUser(tables, userId, await tables.rowsOf(userId), parts.money);
-    for (const found of violationsOf(user, { now, abandonAfterMs: parts.abandonAfterMs, freezes }))
+    for (const found of violationsOf(user, circumstances))
       parts.report({
         rule: `${found.rule} (audit)`,
         userId,

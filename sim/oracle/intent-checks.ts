@@ -2,7 +2,7 @@ import type { Change, Item } from './items.ts';
 import { ms, text } from './items.ts';
 import type { Report } from './verdict.ts';
 
-/** Whoever looked just before a freeze was acknowledged may still write an intent. */
+/** Whoever looked just before a freeze was acknowledged may still send an intent. */
 const FREEZE_GRACE_MS = 2_000;
 /** A decision is older than its intent by a lease at most. */
 const FACTS_GRACE_MS = 120_000;
@@ -17,6 +17,13 @@ export interface Neighbours {
   readonly statusSinceMs: number;
   readonly isEmployee: boolean;
   readonly hasAccount: boolean;
+}
+
+/** What else the request changed, and when it was sent: what hangs on its way cannot be called back. */
+interface Along {
+  readonly rows: readonly Change[];
+  readonly history: readonly Change[];
+  readonly sentMs: number;
 }
 
 interface Tried {
@@ -63,7 +70,8 @@ export class IntentChecks {
   }
 
   /** All changes of one request: attempts, and the rows that they are on. */
-  look(attempts: readonly Change[], rows: readonly Change[], history: readonly Change[]): void {
+  look(attempts: readonly Change[], along: Along): void {
+    const { rows, history } = along;
     for (const change of attempts) {
       this.noteFlag(change);
       this.noteBlock(change);
@@ -74,7 +82,7 @@ export class IntentChecks {
       const [recordId, attemptId] = [text(after, 'subscriptionId'), text(after, 'attemptId')];
       if (isResolved && this.open.get(recordId) === attemptId) this.open.delete(recordId);
       if (isResolved) this.noteDecline(after, attempts);
-      if (before === null && !isResolved) this.opened(after, rows);
+      if (before === null && !isResolved) this.opened(after, along);
     }
     // A decline that turns to the account closes one attempt and opens another: the order of the items does not matter.
     for (const { after } of attempts)
@@ -126,13 +134,13 @@ export class IntentChecks {
     this.open.set(recordId, attemptId);
   }
 
-  private opened(attempt: Item, rows: readonly Change[]): void {
+  private opened(attempt: Item, { rows, sentMs }: Along): void {
     const isRefund = attempt['refundOf']?.S !== undefined;
     if (isRefund) return;
     const userId = text(attempt, 'userId');
     for (const whom of ['global', text(attempt, 'rail'), `user:${userId}`]) {
       const sinceMs = this.frozen.get(whom);
-      if (sinceMs !== undefined && this.nowMs() - sinceMs > FREEZE_GRACE_MS)
+      if (sinceMs !== undefined && sentMs - sinceMs > FREEZE_GRACE_MS)
         this.wrong(attempt, `opened although ${whom} is frozen`);
     }
     const row = rows.find(

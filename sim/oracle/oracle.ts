@@ -46,8 +46,8 @@ export class Oracle {
 
   readonly report: Report = (violation) => void this.violations.push(violation);
 
-  /** Everything that one request has changed, in one moment. */
-  stored(changes: readonly Change[], process: string): void {
+  /** Everything that one request has changed, in one moment; `sentMs`, when it was sent. */
+  stored(changes: readonly Change[], process: string, sentMs = this.view.nowMs()): void {
     const { tables } = this.view;
     const of = (table: string): Change[] => changes.filter((change) => change.table === table);
     for (const change of of(tables.locks)) this.fence.lockChanged(change, process);
@@ -58,7 +58,7 @@ export class Oracle {
       for (const { before, after } of rows) this.touched.add(text(after ?? before, 'user_id'));
     }
     if (pipeline.length === 0) return;
-    this.intents.look(pipeline, rows, history);
+    this.intents.look(pipeline, { rows, history, sentMs });
     for (const change of pipeline) this.promises.look(change);
   }
 

@@ -44,6 +44,8 @@ export interface StoreOperation {
   readonly operation: string;
   readonly input: object;
   readonly process: SimProcess;
+  /** When whoever made it sent it first: it may have been repeated since, or late. */
+  readonly sentMs: number;
   readonly changes: readonly ItemChange[];
 }
 
@@ -80,6 +82,7 @@ export class World {
   private changes: ItemChange[] = [];
   private storeBrownoutUntilMs = 0;
   private bankBrownoutUntilMs = 0;
+  private readonly sentByToken = new Map<string, number>();
   private ids = 0;
   private readonly ambush: {
     writing?: (process: SimProcess) => void;
@@ -147,8 +150,17 @@ export class World {
           throw conflict(input);
         });
       }
-      return this.network.call(process, link, () => this.execute(process, operation, input));
+      const sentMs = this.firstSentMs(input);
+      return this.network.call(process, link, () => this.execute({ process, operation, input, sentMs }));
     });
+  }
+
+  private firstSentMs({ ClientRequestToken: token }: { readonly ClientRequestToken?: string }): number {
+    const { nowMs } = this.timeline;
+    if (token === undefined) return nowMs;
+    const firstMs = this.sentByToken.get(token) ?? nowMs;
+    this.sentByToken.set(token, firstMs);
+    return firstMs;
   }
 
   wire(process: SimProcess, whenDown: 'wait' | 'fail'): BrokerWire {
@@ -241,13 +253,14 @@ export class World {
     };
   }
 
-  private execute(process: SimProcess, operation: string, input: object): object {
+  private execute(request: Omit<StoreOperation, 'changes'>): object {
+    const { process, operation, input } = request;
     this.changes = [];
     try {
       const answer = this.dynamo.execute(operation, input);
       if (this.changes.length > 0) {
         this.trace.write(process.name, `${operation} ${changesText(this.changes)}`);
-        this.hooks.onStoreOperation({ operation, input, process, changes: this.changes });
+        this.hooks.onStoreOperation({ ...request, changes: this.changes });
       }
       return answer;
     } catch (error) {

@@ -97,7 +97,8 @@ async function* auditBucket(
   counts: Counts,
 ): AsyncGenerator<Violation> {
   const freezes = await FreezeLog.read(tables.freezeLog());
-  const circumstances = { ...settings, freezes, dueSince: await tables.dueSince() };
+  const isLedgerRead = counts.ledgerRead;
+  const circumstances = { ...settings, isLedgerRead, freezes, dueSince: await tables.dueSince() };
   const found: Found = { tables, tallies, unclaimed: new Map(tallies), circumstances, counts };
   const users = inBucket(tables.users(), bucket, ({ userId }) => userId);
   yield* aFewTogether(users, settings, (user) => auditUser(found, user));

@@ -32,6 +32,8 @@ export interface UserCase {
 export interface Circumstances {
   readonly now: bigint;
   readonly abandonAfterMs: number;
+  /** False: what the bank has is not known. */
+  readonly isLedgerRead: boolean;
   readonly freezes: FreezeLog;
 }
 

@@ -57,7 +57,12 @@ async function findings(
   async function* entries() {
     yield* log;
   }
-  const circumstances = { now: 0n, abandonAfterMs: 1, freezes: await FreezeLog.read(entries()) };
+  const circumstances = {
+    now: 0n,
+    abandonAfterMs: 1,
+    isLedgerRead: false,
+    freezes: await FreezeLog.read(entries()),
+  };
   return [...rule({ userId: 'u', records, unreadable: [] }, circumstances)].map(({ detail }) => detail);
 }
 

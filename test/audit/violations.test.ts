@@ -138,6 +138,13 @@ const cases: Record<string, Plant> = {
     }));
     return one(owner, 2, /stands, but its attempt was resolved as FAILED/);
   },
+  'rule 2: a payment that the bank does not know of': async () => {
+    const owner = await collected({ pinless: { mode: 'decline', code: '14' } });
+    await changeAttempt(owner, ({ resolution }) => ({
+      resolution: { ...(resolution as object), status: 'COMPLETED', at: '2026-11-16T07:00:00Z' },
+    }));
+    return one(owner, 2, /was resolved as COMPLETED, and the bank has no debit under it/);
+  },
   'rule 2: an attempt that is open for more than a day': async () => {
     const owner = await collected({ has_debit_card: false });
     await changeAttempt(owner, () => ({ resolution: null, openedAt: '2026-11-14T08:00:00Z' }));

@@ -17,6 +17,7 @@ export const noDebitWithoutIntent: Rule = function* ({ records }, circumstances)
     const { subscriptionId } = record;
     for (const detail of [
       ...unintendedDebits(record),
+      ...paidWithoutDebit(record, circumstances),
       ...lostAttempts(record),
       ...openTooLong(record, circumstances),
     ])
@@ -39,6 +40,23 @@ function disagreement(key: KeyTally, debitedAt: bigint, { openedAt, resolution }
   if (resolution?.status === 'FAILED' && key.debits > key.credits)
     return 'stands, but its attempt was resolved as FAILED';
   return null;
+}
+
+/**
+ * Who is said to have paid has paid: a charge without an answer must not be taken for one that went through. Entries are
+ * debited when they settle. The ledger was read before: what was resolved since may not be in it yet.
+ */
+export function* paidWithoutDebit(
+  { tally, attempts }: Collected,
+  { now, isLedgerRead }: Circumstances,
+): Generator<string> {
+  if (!isLedgerRead) return;
+  const debited = new Set((tally?.keys ?? []).filter(({ debits }) => debits > 0).map(({ key }) => key));
+  for (const { id, rail, isRefund, resolution } of attempts) {
+    const isPaid = resolution?.status === 'COMPLETED' && rail === 'PINLESS' && !isRefund;
+    if (isPaid && plusMs(resolution.at, CLOCK_DIFFERENCE_MS) < now && !debited.has(id))
+      yield `attempt ${id} was resolved as COMPLETED, and the bank has no debit under it`;
+  }
 }
 
 /** The first row of a record may name the attempt on the period before it, which opened this one. */

@@ -216,6 +216,14 @@ describe('an intent', () => {
     expect(oracle.violations.some(({ detail }) => detail.includes('frozen'))).toBe(false);
   });
 
+  it('is not found after a freeze where it was sent before, and hung on its way', () => {
+    oracle.intents.freeze('PINLESS');
+    const sentMs = nowMs + 1_500;
+    nowMs += 30_000;
+    oracle.stored(intent(), 'worker', sentMs);
+    expect(oracle.violations).toEqual([]);
+  });
+
   it('is found while another is open, and not when that one has its answer', () => {
     oracle.stored(intent(), 'worker');
     oracle.stored(
