@@ -17,6 +17,8 @@ export interface Dials {
   /** Of events that members or the bank cause: published twice by a producer that retried. */
   readonly publishedTwice: number;
   readonly malformedEvents: number;
+  /** Per window: what has expired stays for another one. */
+  readonly ttlLate: number;
 }
 
 /** What hits whole processes and servers. */
@@ -51,7 +53,7 @@ const EVERY: Readonly<Record<StormKind, number>> = {
   'store-brownout': 12_000,
   'bank-brownout': 12_000,
   resharded: 20_000,
-  'ttl-early': 20_000,
+  'ttl-early': 8_000,
   'clock-off': 6_000,
 };
 
@@ -97,6 +99,7 @@ export function dialsOf(random: Random): Dials {
     ) as Record<StormKind, number>,
     publishedTwice: upTo(0.15),
     malformedEvents: upTo(0.02),
+    ttlLate: upTo(0.9),
   };
 }
 
@@ -109,4 +112,5 @@ export const calm = (dials: Dials): Dials => ({
   streams: {},
   every: Object.fromEntries(STORM_KINDS.map((kind) => [kind, Infinity])) as Record<StormKind, number>,
   malformedEvents: 0,
+  ttlLate: 0,
 });

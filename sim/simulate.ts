@@ -5,6 +5,7 @@ import { BankTallies, auditUsers } from './oracle/audit-users.ts';
 import { checkLiveness } from './oracle/liveness.ts';
 import { Oracle } from './oracle/oracle.ts';
 import type { Violation } from './oracle/verdict.ts';
+import type { Random } from './random.ts';
 import { randomOf } from './random.ts';
 import { CrystalBall } from './roles/crystal-ball.ts';
 import { ApiDesk } from './roles/api-desk.ts';
@@ -79,6 +80,7 @@ class Simulation {
   private readonly tables: DynamoAuditTables;
   private readonly startMs: number;
   private readonly crystalBall: CrystalBall;
+  private readonly expiry: Random;
   private lastScheduledMs = 0;
 
   constructor(options: SimulationOptions) {
@@ -105,6 +107,7 @@ class Simulation {
       attemptOf: (recordId, attemptId) => this.attempt(recordId, attemptId),
       tables: TABLES,
     });
+    this.expiry = this.world.random('expiry');
     this.crystalBall = new CrystalBall(this.world);
     this.tables = new DynamoAuditTables({ client: this.world.directClient(), tables: TABLES, pageSize: 500 });
   }
@@ -152,16 +155,25 @@ class Simulation {
     const windows = windowsOf(dayMs);
     for (const { atMs, run } of windows) {
       if (!this.isRight()) return;
-      const { timeline, dynamo } = this.world;
+      const { timeline } = this.world;
       const foretold = isSettled ? await this.foretell(run, atMs) : null;
       timeline.leap(atMs);
       if (run === 'scheduled') this.lastScheduledMs = atMs;
-      dynamo.expire(Math.floor(timeline.nowMs / 1_000));
+      this.letExpire();
       acts?.plan(1 / windows.length, WINDOW_MS);
       await this.untilQuiet(afterStep);
       await this.look(10 * DAY_MS);
       await foretold?.();
     }
+  }
+
+  /** TTL takes its time: AWS promises days, not minutes. */
+  private letExpire(): void {
+    const { timeline, dynamo, dials } = this.world;
+    const nowSeconds = Math.floor(timeline.nowMs / 1_000);
+    if (!dynamo.hasOverdue(nowSeconds)) return;
+    if (this.expiry.chance(dials.ttlLate)) this.world.noteFault('ttl-late');
+    else dynamo.expire(nowSeconds);
   }
 
   private async untilQuiet(afterStep: () => void): Promise<void> {

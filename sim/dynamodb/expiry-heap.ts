@@ -28,6 +28,10 @@ export class ExpiryHeap {
     this.heap[place] = expiry;
   }
 
+  hasBefore(seconds: number): boolean {
+    return (this.heap[0]?.seconds ?? Infinity) < seconds;
+  }
+
   /** Takes out the earliest one if it lies before this second. */
   takeBefore(seconds: number): Expiry | undefined {
     const first = this.heap[0];

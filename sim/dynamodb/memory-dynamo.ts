@@ -76,6 +76,11 @@ export class MemoryDynamo {
     return removed;
   }
 
+  /** Something has expired before this second and is still there. */
+  hasOverdue(epochSeconds: number): boolean {
+    return [...this.store.tables.values()].some((table) => table.hasOverdue(epochSeconds));
+  }
+
   /** All items of a table, for those who check: no request is made for it. */
   *items(table: string): Generator<RawItem> {
     for (const { item } of this.store.table(table).rows()) yield withOwnBytes(item);

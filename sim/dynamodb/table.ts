@@ -96,6 +96,10 @@ export class Table {
   }
 
   /** The rows that TTL would remove by now, one after the other: each is gone before the next one is looked for. */
+  hasOverdue(epochSeconds: number): boolean {
+    return this.expiries.hasBefore(epochSeconds);
+  }
+
   *overdue(epochSeconds: number): Generator<Row> {
     for (;;) {
       const expiry = this.expiries.takeBefore(epochSeconds);

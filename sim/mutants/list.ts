@@ -176,7 +176,6 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/adapters/dynamodb/inbox.ts',
     find: 'Limit: 1,',
     replace: 'Limit: 1, ScanIndexForward: false,',
-    test: 'test/contract/dynamodb/inbox.test.ts',
   },
   {
     name: 'no-sweep-of-the-inbox',
@@ -265,7 +264,6 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/domain/memberships/plan-membership.ts',
     find: 'changes.push({ ...record, term, billingAmount });',
     replace: 'changes.push({ ...record, term });',
-    test: 'test/unit/domain/memberships/plan-membership.test.ts',
   },
   {
     name: 'rob-a-living-holder',
@@ -274,5 +272,56 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return past.elapsedMs > leaseOf(context, row) + context.policy.takeoverGraceMs;',
     replace: 'return past.elapsedMs >= 0;',
     test: 'test/contract/lock/takeover.test.ts',
+  },
+  {
+    name: 'a-decline-is-a-payment',
+    what: 'a card that declined counts as paid, and the member has what nobody paid for',
+    file: 'src/app/move-money.ts',
+    find: "const payment = answer.kind === 'answered' ? sensible(attempt, answer.payment) : null;",
+    replace:
+      "const payment = answer.kind === 'answered' ? { ...sensible(attempt, answer.payment)!, status: 'COMPLETED' as const } : null;",
+  },
+  {
+    name: 'nobody-is-retried',
+    what: 'who could not pay once is never asked again',
+    file: 'src/domain/decide.ts',
+    find: "if (notDue !== null) return { verdict: 'no-op', reason: notDue };",
+    replace:
+      "if (notDue !== null || path === 'RETRY') return { verdict: 'no-op', reason: notDue ?? 'status-not-collected' };",
+  },
+  {
+    name: 'debts-for-ever',
+    what: 'a debt of last year is still collected',
+    file: 'src/domain/obstacles.ts',
+    find: "return isTooOld(question) ? close('go-stale', 'too-old') : null;",
+    replace: 'return null;',
+  },
+  {
+    name: 'a-pause-without-end',
+    what: 'who has paused for a month is never billed again',
+    file: 'src/domain/decide.ts',
+    find: "if (record.billingStatus === 'PAUSED') return { verdict: 'skip-pause', next: afterPause(record) };",
+    replace: "if (record.billingStatus === 'PAUSED') return { verdict: 'no-op', reason: 'not-due' };",
+  },
+  {
+    name: 'charge-who-is-in-quarantine',
+    what: 'who sent what nobody can read, a cancellation perhaps, is charged meanwhile',
+    file: 'src/domain/obstacles.ts',
+    find: "return facts.membershipEvent === 'quarantined' && rules.automatic ? 'membership-event-quarantined' : null;",
+    replace: 'return null;',
+  },
+  {
+    name: 'twice-the-price',
+    what: 'the second period costs twice as much',
+    file: 'src/domain/next-period.ts',
+    find: 'billingAmount: record.billingAmount,',
+    replace: 'billingAmount: (record.billingAmount * 2) as typeof record.billingAmount,',
+  },
+  {
+    name: 'the-dead-keep-their-locks',
+    what: 'whose worker died is never billed again',
+    file: 'src/adapters/lock/claim.ts',
+    find: 'if (row !== null && !free && !isDead(context, row, past)) break;',
+    replace: 'if (row !== null && !free) break;',
   },
 ];

@@ -1,5 +1,5 @@
 import type { Change, Item } from './items.ts';
-import { ms, text } from './items.ts';
+import { cents, ms, text } from './items.ts';
 import type { Report } from './verdict.ts';
 
 /** Whoever looked just before a freeze was acknowledged may still send an intent. */
@@ -10,6 +10,15 @@ const FACTS_GRACE_MS = 120_000;
 /** So old can what a holder of the lock has read be when it writes. */
 const LEASE_MS = 35_000;
 
+/** What memberships cost, in cents, by tier and term. Whoever has no tier has the oldest. */
+const BASE = { MONTHLY: 499, YEARLY: 3_999 };
+const PRICES: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  '': BASE,
+  'Base:v0': BASE,
+  'Plus:v1': { MONTHLY: 999 },
+};
+
+const BY_HAND = 'MANUAL_REPAYMENT';
 const COLLECTABLE: ReadonlySet<string> = new Set(['SCHEDULED', 'ERROR']);
 
 export interface Neighbours {
@@ -45,6 +54,8 @@ export class IntentChecks {
   private readonly neighboursOf: (userId: string) => Neighbours;
   /** Members of whom an event waits, since when. */
   private readonly flagged = new Map<string, number>();
+  /** Members of whom an event is in quarantine, since when. */
+  private readonly quarantined = new Map<string, number>();
   /** Accounts that their bank wants no more debits to, since when. */
   private readonly blocked = new Map<string, number>();
   /** Since when, by what is frozen. */
@@ -102,7 +113,7 @@ export class IntentChecks {
 
   private noteDecline(attempt: Item, attempts: readonly Change[]): void {
     const code = text(attempt['resolution']?.M ?? null, 'errorCode');
-    const isByHand = text(attempt, 'process') === 'MANUAL_REPAYMENT';
+    const isByHand = text(attempt, 'process') === BY_HAND;
     const isNsf = text(attempt, 'rail') === 'PINLESS' && (code === '62' || code === '05');
     if (!isNsf || isByHand || !this.neighboursOf(text(attempt, 'userId')).hasAccount) return;
     this.secondRail.declines += 1;
@@ -116,10 +127,18 @@ export class IntentChecks {
 
   private noteFlag({ before, after }: Change): void {
     const item = after ?? before;
-    if (text(item, 'sk') !== 'MEMBERSHIP') return;
     const userId = text(item, 'pk').slice('USER#'.length);
-    if (after === null) this.flagged.delete(userId);
-    else if (before === null) this.flagged.set(userId, this.nowMs());
+    if (text(item, 'sk') === 'MEMBERSHIP') this.note(this.flagged, userId, [before, after]);
+    if (text(item, 'sk') === 'QUARANTINED') {
+      const held = [before, after].map((one) => (one?.['ids'] === undefined ? null : one));
+      this.note(this.quarantined, userId, [held[0] ?? null, held[1] ?? null]);
+    }
+  }
+
+  /** Since when. */
+  private note(list: Map<string, number>, userId: string, [before, after]: [Item | null, Item | null]): void {
+    if (after === null) list.delete(userId);
+    else if (before === null) list.set(userId, this.nowMs());
   }
 
   private noteBlock({ before, after }: Change): void {
@@ -153,6 +172,8 @@ export class IntentChecks {
       this.wrong(attempt, 'opened on a record that is to be cancelled');
     if (text(row, 'billing_amount') !== text(attempt, 'amount'))
       this.wrong(attempt, 'opened for another amount than the record says');
+    if (cents(text(attempt, 'amount')) !== PRICES[text(row, 'receipt_tier_name')]?.[text(row, 'term')])
+      this.wrong(attempt, `opened for ${text(attempt, 'amount')}, which is not what the membership costs`);
     const blockedSinceMs =
       text(attempt, 'rail') === 'ACH' ? this.blocked.get(text(attempt, 'accountId')) : undefined;
     if (blockedSinceMs !== undefined && this.nowMs() - blockedSinceMs > LEASE_MS)
@@ -160,6 +181,9 @@ export class IntentChecks {
     const waitsSinceMs = this.flagged.get(userId);
     if (waitsSinceMs !== undefined && this.nowMs() - waitsSinceMs > LEASE_MS)
       this.wrong(attempt, 'opened while an event of the membership waits');
+    const asideSinceMs = text(attempt, 'process') === BY_HAND ? undefined : this.quarantined.get(userId);
+    if (asideSinceMs !== undefined && this.nowMs() - asideSinceMs > LEASE_MS)
+      this.wrong(attempt, 'opened while an event of the membership is in quarantine');
     this.userMayBeCharged(attempt, row);
     const isTurn = attempt['insteadOf']?.S !== undefined;
     if (!isTurn) this.count(attempt, text(attempt, 'process'));
@@ -168,7 +192,7 @@ export class IntentChecks {
   private userMayBeCharged(attempt: Item, row: Item): void {
     const { status, statusSinceMs, isEmployee } = this.neighboursOf(text(attempt, 'userId'));
     const isOld = this.nowMs() - statusSinceMs > FACTS_GRACE_MS;
-    const isByHand = text(attempt, 'process') === 'MANUAL_REPAYMENT';
+    const isByHand = text(attempt, 'process') === BY_HAND;
     if (isOld && status !== 'ACTIVE')
       this.wrong(attempt, `opened although the user is ${status ?? 'unknown'}`);
     if (isEmployee) this.wrong(attempt, 'opened although the user is an employee');

@@ -29,12 +29,16 @@ export function checkLiveness(world: QuietWorld): void {
   for (const [recordId, attemptId] of world.openAttempts)
     world.report({ rule: '2', userId: null, recordId, detail: `attempt ${attemptId} never ended` });
   const skipped = new Set<string>();
+  const retried = new Set<string>();
   for (const item of world.pipeline) {
     leftOver(world, item);
     if (isSkipped(world, item)) skipped.add(text(item, 'subscriptionId'));
+    if (isRetried(world, item)) retried.add(text(item, 'subscriptionId'));
   }
   for (const row of world.rows) {
     if (!skipped.has(text(row, 'subscription_id'))) notTried(world, row);
+    if (!retried.has(text(row, 'subscription_id'))) notRetried(world, row);
+    notEnded(world, row);
     booksAgree(world, row);
     nothingToCome(world, row);
   }
@@ -102,6 +106,30 @@ function leftOver({ report, nowMs }: QuietWorld, item: Item): void {
   if (pk.startsWith('USER#') && sk === 'MEMBERSHIP') wrong(`a member is still flagged: ${pk}`);
   if (pk.startsWith('USER#') && sk === 'QUARANTINED' && item['ids'] !== undefined)
     wrong(`a member is still in quarantine: ${pk}`);
+}
+
+const isRetried = ({ lastRunMs }: QuietWorld, item: Item): boolean =>
+  text(item, 'sk').startsWith('VERDICT#retry-') && lastRunMs - ms(text(item, 'at')) < TRIED_MS;
+
+/** Whoever did not pay comes up in every retry run, whatever it makes of them. */
+function notRetried({ report, lastRunMs }: QuietWorld, row: Item): void {
+  if (text(row, 'billing_status') !== 'ERROR') return;
+  if (lastRunMs - ms(text(row, 'last_run_date')) <= TRIED_MS) return;
+  const [userId, recordId] = [text(row, 'user_id'), text(row, 'subscription_id')];
+  const detail = `is ERROR since ${text(row, 'last_run_date')} and no retry run looked at it`;
+  report({ rule: '9', userId, recordId, detail });
+}
+
+/** Old debts are written off after thirty days; a pause ends with its period. */
+const ENDS_MS: Readonly<Record<string, number>> = { ERROR: 30 * DAY_MS + TRIED_MS, PAUSED: TRIED_MS };
+
+function notEnded({ report, neighboursOf, lastRunMs }: QuietWorld, row: Item): void {
+  const [userId, status] = [text(row, 'user_id'), text(row, 'billing_status')];
+  const endsMs = ENDS_MS[status];
+  if (endsMs === undefined || lastRunMs - ms(text(row, 'billing_date')) <= endsMs) return;
+  if (neighboursOf(userId).status !== 'ACTIVE') return;
+  const detail = `is ${status}, and of ${text(row, 'billing_date')}`;
+  report({ rule: '9', userId, recordId: text(row, 'subscription_id'), detail });
 }
 
 /** Of several periods the oldest goes first. */

@@ -37,6 +37,8 @@ const EVENT_OF: Readonly<Partial<Record<Act, string>>> = {
 const FREEZES_PER_NINETY_DAYS = 8;
 const RUNS_BY_HAND_PER_NINETY_DAYS = 25;
 const HOUR_MS = 3_600_000;
+const UNDECIDED = 0.4;
+const MIND_MS = 4_000;
 
 /** Members and operators, acting by chance. */
 export class Acts {
@@ -84,7 +86,8 @@ export class Acts {
       case 'pause':
       case 'unpause':
       case 'unpause-charge':
-        return this.tell(member, EVENT_OF[act] ?? '');
+        this.tell(member, EVENT_OF[act] ?? '');
+        return this.changeMind(member);
       case 'close-account':
         // The user service ends the membership as well; which of the two is heard of first is anybody's guess.
         if (random.chance(0.7)) this.setStatus(member, 'PAUSED');
@@ -115,9 +118,20 @@ export class Acts {
     }
   }
 
+  /** Some do one thing after the other within seconds: only in this order does it make sense. */
+  private changeMind(member: SimMember): void {
+    let afterMs = 0;
+    while (this.random.chance(UNDECIDED)) {
+      afterMs += this.random.next() * MIND_MS;
+      const type = this.random.pick(['CANCEL', 'RETRACT', 'SUB_PAUSED', 'UNPAUSE', 'UNPAUSE_CHARGE']);
+      this.world.timeline.after(afterMs, () => this.tell(member, type));
+    }
+  }
+
   private tell({ userId }: SimMember, type: string): void {
     const id = `event-${(this.events += 1)}`;
     const isMalformed = this.random.chance(this.world.dials.malformedEvents);
+    if (isMalformed) this.world.noteFault('event-malformed');
     const data = {
       user_id: userId,
       term: 'MONTHLY',

@@ -6,6 +6,7 @@ import { SETTINGS } from '../roles/settings.ts';
 import type { World } from '../world/world.ts';
 
 const MINUTE_MS = 60_000;
+const MOST_AHEAD_MINUTES = 180;
 /** A clock that is further off is beyond what the rules promise: 2 s after a freeze, 5 s between us and the bank. */
 const CLOCK_OFF_MS = 900;
 
@@ -50,9 +51,9 @@ export class Storm {
     switch (kind) {
       case 'process-killed': {
         const role = random.pick(this.roles);
-        const { name } = role.process;
+        const { name, isAlive } = role.process;
         role.kill(random.between(200, 40_000));
-        return name;
+        return isAlive ? name : null;
       }
       case 'killed-while-writing':
         return this.ambush('writing');
@@ -87,7 +88,7 @@ export class Storm {
         return stream;
       }
       case 'ttl-early':
-        return `${world.dynamo.expire(Math.floor(world.timeline.nowMs / 1_000) + 600)} items`;
+        return this.expireEarly();
       case 'clock-off': {
         const { process } = random.pick(this.roles);
         process.clockOffMs = random.between(-CLOCK_OFF_MS, CLOCK_OFF_MS);
@@ -96,14 +97,25 @@ export class Storm {
     }
   }
 
+  /** As if the clock of whoever deletes were hours ahead: also a lock that is held may be gone. */
+  private expireEarly(): string | null {
+    const { dynamo, timeline } = this.world;
+    const aheadMs = this.random.between(10, MOST_AHEAD_MINUTES) * MINUTE_MS;
+    const gone = dynamo.expire(Math.floor((timeline.nowMs + aheadMs) / 1_000));
+    return gone === 0 ? null : `${gone} items`;
+  }
+
   /** Where a crash hurts most: between what was asked for and what was heard of it. */
-  private ambush(what: 'writing' | 'charging'): string {
+  private ambush(what: 'writing' | 'charging'): null {
     this.world.killNext(what, (process) => {
       const role = this.roles.find((one) => one.process === process);
-      role?.kill(this.random.between(200, 40_000));
+      if (role === undefined) return;
+      role.kill(this.random.between(200, 40_000));
+      this.world.noteFault(`killed-while-${what}`);
       this.world.trace.write('storm', `killed while ${what} ${process.name}`);
     });
-    return 'whoever is next';
+    // It counts when it is sprung.
+    return null;
   }
 
   /** Changes come through one by one, late, and then all at once. */

@@ -56,6 +56,13 @@ export type BrokerEvent = 'lost' | 'stalled' | 'duplicated' | 'flushed' | 'down'
 
 const DONE_KEPT = 1_000;
 
+export interface BrokerTools {
+  /** After so long without a sign of its worker a job is given to another. */
+  readonly stallMs: number;
+  readonly trace: (what: string) => void;
+  readonly onStalled: () => void;
+}
+
 /**
  * What BullMQ on Redis promises, and no more: at least once, in no order to rely on, gone with a flush. A job whose worker is
  * silent is given to another while the first may still be at it; an id is taken while a job of that id is kept in any state.
@@ -65,6 +72,7 @@ export class Broker {
   private readonly random: Random;
   private readonly stallMs: number;
   private readonly trace: (what: string) => void;
+  private readonly onStalled: () => void;
   private readonly queues = new Map<string, BrokerQueue>();
   private readonly schedules = new Map<string, Schedule>();
   private readonly consumers = new Map<string, Consumer[]>();
@@ -72,15 +80,12 @@ export class Broker {
   /** Until then it answers nobody. */
   private backAtMs = 0;
 
-  constructor(
-    timeline: Timeline,
-    random: Random,
-    { stallMs, trace }: { readonly stallMs: number; readonly trace: (what: string) => void },
-  ) {
+  constructor(timeline: Timeline, random: Random, { stallMs, trace, onStalled }: BrokerTools) {
     this.timeline = timeline;
     this.random = random;
     this.stallMs = stallMs;
     this.trace = trace;
+    this.onStalled = onStalled;
   }
 
   // ── commands ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -333,6 +338,7 @@ export class Broker {
   private reclaim(job: StoredJob, token: string | null, why: BrokerEvent): void {
     if (this.current(job)?.status !== 'active' || job.token !== token) return;
     this.trace(`job ${why} ${job.queue} ${job.id}`);
+    if (why === 'stalled') this.onStalled();
     this.letGo(job);
     this.toWaiting(job);
   }

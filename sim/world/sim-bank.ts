@@ -27,6 +27,8 @@ export interface BankPayment extends BankRequest {
   errorMessage: string | null;
   /** Money goes back once. */
   isGivenBack: boolean;
+  /** Which of its callbacks is the newest that was published. */
+  newestTold: number;
 }
 
 export interface LedgerEntry {
@@ -67,6 +69,8 @@ export interface BankHooks {
   /** The same key with another body: somebody retried something else under it. */
   readonly onKeyReused: (key: string, before: BankRequest, now: BankRequest) => void;
   readonly publish: (userId: string, event: object) => void;
+  /** Something unpleasant that the bank did. */
+  readonly onTrouble: (kind: string) => void;
 }
 
 const HOUR_MS = 3_600_000;
@@ -87,6 +91,7 @@ export class SimBank {
   private readonly dial: () => BankDial;
   private readonly members: SimMembers;
   private readonly hooks: BankHooks;
+  private told = 0;
 
   constructor(
     timeline: Timeline,
@@ -119,7 +124,7 @@ export class SimBank {
       this.letSettle(payment);
     }
     if (payment.status === 'COMPLETED' && this.random.chance(this.dial().chargeBacks))
-      this.timeline.after(this.days(5, 25), () => this.chargeBack(payment));
+      this.timeline.after(this.days(0.05, 25), () => this.chargeBack(payment));
     return answer;
   }
 
@@ -157,6 +162,7 @@ export class SimBank {
       errorCode: null,
       errorMessage: null,
       isGivenBack: false,
+      newestTold: 0,
     };
     const failed = (errorCode: string): BankPayment => ({
       ...base,
@@ -169,6 +175,7 @@ export class SimBank {
     if (!member.hasCard) return failed('14');
     if (member.balanceCents < request.cents) return failed(this.random.pick(NSF_CODES));
     if (!this.random.chance(this.dial().cardDeclines)) return { ...base, status: 'COMPLETED' };
+    this.hooks.onTrouble('card-declined');
     return failed(this.random.chance(0.6) ? this.random.pick(NSF_CODES) : this.random.pick(OTHER_DECLINES));
   }
 
@@ -180,21 +187,27 @@ export class SimBank {
       this.random.chance(dial.achReturns) || this.members.of(payment.userId).balanceCents < payment.cents;
     const code = this.random.pick(RETURN_CODES);
     const isEarly = this.random.chance(dial.callbackEarly);
+    if (isSilent) this.hooks.onTrouble('entry-silent');
+    if (isEarly) this.hooks.onTrouble('callback-early');
     // Of whom nobody hears anything is asked after three banking days: by then it has come back, or never does.
     this.timeline.after(isEarly ? 0 : this.days(1, isSilent ? 2 : 5), () => {
       if (payment.status !== 'ACHSENT') return;
       if (comesBack) return this.comeBack(payment, code, isSilent);
       payment.status = 'COMPLETED';
       if (!isSilent) this.tell(payment, { type: 'SUBSCRIPTION_COMPLETED', status: 'COMPLETED' });
+      // Some come back so soon that others hear of it before they hear that it was paid.
       if (!isSilent && this.random.chance(dial.lateReturns))
-        this.timeline.after(this.days(3, 40), () => {
-          if (payment.status === 'COMPLETED') this.comeBack(payment, this.random.pick(LATE_CODES), isSilent);
+        this.timeline.after(this.random.chance(0.3) ? this.hours(1, 40) : this.days(3, 40), () => {
+          if (payment.status !== 'COMPLETED') return;
+          this.hooks.onTrouble('returned-after-completion');
+          this.comeBack(payment, this.random.pick(LATE_CODES), isSilent);
         });
     });
   }
 
   private comeBack(payment: BankPayment, code: string, isSilent: boolean): void {
     Object.assign(payment, { status: 'FAILED', errorCode: code, errorMessage: `returned ${code}` });
+    this.hooks.onTrouble('entry-returned');
     this.giveBack(payment);
     if (!isSilent) this.tell(payment, { type: 'SUBSCRIPTION_RETURNED', status: 'FAILED', returnCode: code });
   }
@@ -202,6 +215,7 @@ export class SimBank {
   private chargeBack(payment: BankPayment): void {
     if (payment.status !== 'COMPLETED' || payment.isGivenBack) return;
     payment.status = 'CHARGED_BACK';
+    this.hooks.onTrouble('charged-back');
     this.giveBack(payment);
     this.tell(payment, { type: 'SUBSCRIPTION_CHARGED_BACK', status: 'CHARGED_BACK', returnCode: 'CB' });
   }
@@ -222,9 +236,18 @@ export class SimBank {
   private tell(payment: BankPayment, event: BankEvent, delayMs = 0): void {
     const dial = this.dial();
     const lateMs = this.random.chance(dial.callbackLate) ? this.hours(1, 48) : 0;
-    const publish = (): void => this.hooks.publish(payment.userId, callback(payment, event));
+    this.told += 1;
+    const number = this.told;
+    const publish = (): void => {
+      if (number < payment.newestTold) this.hooks.onTrouble('callback-overtaken');
+      payment.newestTold = Math.max(payment.newestTold, number);
+      this.hooks.publish(payment.userId, callback(payment, event));
+    };
     this.timeline.after(delayMs + lateMs, publish);
-    if (this.random.chance(dial.callbackTwice)) this.timeline.after(delayMs + this.hours(0, 48), publish);
+    if (lateMs > 0) this.hooks.onTrouble('callback-late');
+    if (!this.random.chance(dial.callbackTwice)) return;
+    this.hooks.onTrouble('callback-twice');
+    this.timeline.after(delayMs + this.hours(0, 48), publish);
   }
 
   private days(least: number, most: number): number {

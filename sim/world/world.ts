@@ -103,6 +103,7 @@ export class World {
     this.broker = new Broker(this.timeline, this.random('broker'), {
       stallMs: STALL_MS,
       trace: (what) => this.trace.write('redis', what),
+      onStalled: () => this.noteFault('job-stalled'),
     });
     this.streams = {
       users: new SimStream('users', this.timeline, this.random('users-stream')),
@@ -111,7 +112,11 @@ export class World {
     this.bank = new SimBank(this.timeline, this.random('bank'), {
       dial: () => this.dials.bank,
       members: this.members,
-      hooks: { ...hooks, publish: (userId, event) => this.publish('payments', userId, event) },
+      hooks: {
+        ...hooks,
+        publish: (userId, event) => this.publish('payments', userId, event),
+        onTrouble: (kind) => this.noteFault(`bank-${kind}`),
+      },
     });
   }
 

@@ -12,7 +12,11 @@ let worker: SimProcess;
 
 beforeEach(() => {
   timeline = new Timeline(0);
-  broker = new Broker(timeline, randomOf(1, 'broker'), { stallMs: 1_000, trace: () => undefined });
+  broker = new Broker(timeline, randomOf(1, 'broker'), {
+    stallMs: 1_000,
+    trace: () => undefined,
+    onStalled: () => undefined,
+  });
   worker = new SimProcess('worker', timeline);
 });
 

@@ -40,6 +40,8 @@ const rowOf = (attributes: Record<string, string> = {}): Item =>
     subscription_id: 's1',
     billing_status: 'SCHEDULED',
     billing_amount: '4.99',
+    term: 'MONTHLY',
+    receipt_tier_name: '',
     last_run_date: '2026-11-15T08:00:00.000000001Z',
     updated_event: '',
     ...attributes,
@@ -290,6 +292,27 @@ describe('an intent', () => {
   });
 });
 
+describe('an intent of whoever is in quarantine', () => {
+  const aside = (ids: boolean): void => {
+    const after = { ...item({ pk: 'USER#u1', sk: 'QUARANTINED' }), ...(ids ? { ids: { S: 'e1' } } : {}) };
+    oracle.stored([{ table: TABLES.pipeline, before: null, after }], 'bridge');
+    nowMs += 40_000;
+  };
+  const isFound = (): boolean => oracle.violations.some(({ detail }) => detail.includes('is in quarantine'));
+
+  it('is found', () => {
+    aside(true);
+    oracle.stored(intent(), 'worker');
+    expect(isFound()).toBe(true);
+  });
+
+  it('is not found where nothing is left in it', () => {
+    aside(false);
+    oracle.stored(intent(), 'worker');
+    expect(isFound()).toBe(false);
+  });
+});
+
 describe('money', () => {
   const money = (more: Partial<Money> = {}): Money => ({
     effect: 'debit',
@@ -475,6 +498,21 @@ describe('when everything is quiet', () => {
       'money has gone back and the record says paid',
       { rows: [rowOf({ billing_status: 'COMPLETED' })], moneyOf: moved(0) },
       '5',
+    ],
+    [
+      'nobody retries',
+      { rows: [rowOf({ billing_status: 'ERROR', last_run_date: '2026-11-10T08:00:00Z' })] },
+      '9',
+    ],
+    [
+      'a debt is never written off',
+      { rows: [rowOf({ billing_status: 'ERROR', billing_date: '2026-10-01T06:00:00Z' })] },
+      '9',
+    ],
+    [
+      'a pause does not end',
+      { rows: [rowOf({ billing_status: 'PAUSED', billing_date: '2026-11-09T06:00:00Z' })] },
+      '9',
     ],
     [
       'a period is to come for whoever has closed the account',
