@@ -108,15 +108,16 @@ function leftOver({ report, nowMs }: QuietWorld, item: Item): void {
     wrong(`a member is still in quarantine: ${pk}`);
 }
 
+/** After thirty days it is the stale run that looks. */
 const isRetried = ({ lastRunMs }: QuietWorld, item: Item): boolean =>
-  text(item, 'sk').startsWith('VERDICT#retry-') && lastRunMs - ms(text(item, 'at')) < TRIED_MS;
+  /^VERDICT#(retry|stale)-/.test(text(item, 'sk')) && lastRunMs - ms(text(item, 'at')) < TRIED_MS;
 
 /** Whoever did not pay comes up in every retry run, whatever it makes of them. */
 function notRetried({ report, lastRunMs }: QuietWorld, row: Item): void {
   if (text(row, 'billing_status') !== 'ERROR') return;
   if (lastRunMs - ms(text(row, 'last_run_date')) <= TRIED_MS) return;
   const [userId, recordId] = [text(row, 'user_id'), text(row, 'subscription_id')];
-  const detail = `is ERROR since ${text(row, 'last_run_date')} and no retry run looked at it`;
+  const detail = `is ERROR since ${text(row, 'last_run_date')} and no run looked at it`;
   report({ rule: '9', userId, recordId, detail });
 }
 
