@@ -18,6 +18,8 @@ export interface Promised {
 /** Everything that must not be lost, written down by those who asked for it. */
 export class Book {
   readonly events: PutEvent[] = [];
+  /** Periods that were paid before their members joined: this bank knows nothing of them. */
+  readonly paidBefore = new Set<string>();
   private readonly promises = new Map<string, Promised>();
   /** Asked for and not promised: the record was paid, somebody was charging it, and the like. */
   refused = 0;

@@ -11,18 +11,11 @@ import { prepareGround } from './ground.ts';
 import type { Fault } from './plan.ts';
 import { describe, drawPlan } from './plan.ts';
 import { quiet } from './quiet.ts';
+import type { OwnEnd, Report } from './report.ts';
+import { isClean } from './report.ts';
 import { storm } from './storm.ts';
 import { Traffic } from './traffic.ts';
-import type { Verdict } from './verdict.ts';
 import { reachVerdict } from './verdict.ts';
-
-export interface Report {
-  readonly struck: readonly Fault[];
-  /** What had not come to its end when the time was up. */
-  readonly stillOpen: readonly string[];
-  readonly verdict: Verdict;
-  readonly dataDir: string;
-}
 
 export interface ChaosTools {
   readonly out: Terminal;
@@ -60,9 +53,6 @@ export async function runChaos(options: ChaosOptions, tools: ChaosTools): Promis
 const failedWhenAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
-export const isClean = ({ stillOpen, verdict: { violations, findings } }: Report): boolean =>
-  stillOpen.length === 0 && violations.length === 0 && findings.audit_violations === 0;
-
 async function stormAndQuiet(
   ground: Ground,
   options: ChaosOptions,
@@ -75,7 +65,12 @@ async function stormAndQuiet(
   const traffic = new Traffic(ground, { desk, book, chance: new Chance(seed + 1) });
   const struck: Fault[] = [];
   const progress = out.counter('faults');
-  ground.crew.onOwnEnd((name, how) => progress.note(stamped(`${name} ended by itself: ${how}`)));
+  const ownEnds: OwnEnd[] = [];
+  let inQuiet = false;
+  ground.crew.onOwnEnd((name, how) => {
+    ownEnds.push({ name, how, inQuiet });
+    progress.note(stamped(`${name} ended by itself: ${how}`));
+  });
   await storm(ground, {
     plan: drawPlan(seed, faults),
     users,
@@ -92,9 +87,10 @@ async function stormAndQuiet(
   say('no more faults: quiet, until nothing is open');
   const stillOpen = await quiet(ground, {
     book,
+    onBegin: () => (inQuiet = true),
     onDay: (evening) => say(formatInstant(evening)),
     onWait: (open) => say(`  waiting for ${open.join(', ')}`),
   });
   const verdict = await reachVerdict(ground, { desk, book, out });
-  return { struck, stillOpen, verdict, dataDir: ground.dataDir };
+  return { struck, ownEnds, stillOpen, verdict, dataDir: ground.dataDir };
 }

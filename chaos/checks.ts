@@ -5,12 +5,16 @@ import type { Promised, PutEvent } from './book.ts';
  * code of the pipeline or of its audit: the two are to come to the same end by different ways.
  */
 
-/** Money that moved, as the bank has it. */
+/** Money that moved, as the bank has it. An ACH entry is sent first, and debits when it settles. */
 export interface LedgerLine {
-  readonly effect: 'debit' | 'credit';
+  readonly effect: 'sent' | 'debit' | 'credit';
   readonly kind: string;
   readonly reference_id: string;
+  /** The bank's name for the payment. */
+  readonly confirmation_id: string;
 }
+
+const BALANCE: Record<LedgerLine['effect'], number> = { sent: 0, debit: 1, credit: -1 };
 
 /**
  * References that were debited while an earlier debit stood, in the order of the ledger: that one of the two was given
@@ -21,11 +25,42 @@ export function doubleDebits(ledger: readonly LedgerLine[]): string[] {
   const doubled: string[] = [];
   for (const { effect, kind, reference_id } of ledger) {
     const what = `${kind} ${reference_id}`;
-    const now = (standing.get(what) ?? 0) + (effect === 'debit' ? 1 : -1);
+    // What was given back too often makes no room for a debit more.
+    const now = Math.max(0, (standing.get(what) ?? 0) + BALANCE[effect]);
     standing.set(what, now);
     if (effect === 'debit' && now > 1) doubled.push(what);
   }
   return doubled;
+}
+
+/** What the bank must have of a period that is said to be paid, or on its way. */
+const BEHIND: Readonly<Record<string, readonly LedgerLine['effect'][]>> = {
+  COMPLETED: ['debit'],
+  ACHSENT: ['sent', 'debit'],
+};
+
+/** Periods that count as paid, or on their way, while the bank has no money for them that it did not give back. */
+export function unpaidPeriods(
+  rows: readonly Row[],
+  ledger: readonly LedgerLine[],
+  paidBefore: ReadonlySet<string>,
+): string[] {
+  const stands = standingAt(ledger);
+  return rows
+    .filter(({ status, subscriptionId: id }) => {
+      const needed = BEHIND[status];
+      if (needed === undefined || paidBefore.has(id)) return false;
+      return !needed.some((effect) => stands.has(`${effect} SUBSCRIPTION ${id}`));
+    })
+    .map(({ subscriptionId, status }) => `${subscriptionId} is ${status}`);
+}
+
+/** The last that happened to each payment, named by effect, kind and reference. */
+function standingAt(ledger: readonly LedgerLine[]): Set<string> {
+  const last = new Map(ledger.map((line) => [line.confirmation_id, line]));
+  return new Set(
+    [...last.values()].map(({ effect, kind, reference_id }) => `${effect} ${kind} ${reference_id}`),
+  );
 }
 
 /** What became of events, named by stream and identity. */
@@ -42,6 +77,10 @@ export const lostEvents = (put: readonly PutEvent[], { applied, quarantined }: D
 /** In quarantine although nothing is wrong with them: a dependency was down, and somebody counted that. */
 export const heldBackEvents = (put: readonly PutEvent[], { quarantined }: DealtWith): PutEvent[] =>
   put.filter((event) => event.isGood && quarantined.has(eventName(event)));
+
+/** Applied although nobody can read them: somebody made up what they say. */
+export const misreadEvents = (put: readonly PutEvent[], { applied }: DealtWith): PutEvent[] =>
+  put.filter((event) => !event.isGood && applied.has(eventName(event)));
 
 /** `told`: what others heard of, named by record and time of the change. What a record is now must be among it. */
 export const untoldChanges = (rows: readonly Row[], told: ReadonlySet<string>): string[] =>
@@ -64,6 +103,8 @@ export const eventName = ({
 export interface Outcome {
   readonly status: string;
   readonly outcome: string | null;
+  /** What was to be paid, by kind and reference as the bank has them. A run is about nothing in particular. */
+  readonly about: string | null;
 }
 
 const ENDED: Record<Promised['what'], readonly string[]> = {
@@ -82,6 +123,40 @@ export const lostRequests = (
     if (heard === null || !ENDED[what].includes(heard.status)) return true;
     return what !== 'run' && heard.outcome === null;
   });
+
+/** What the bank must have had of a promise that ended so. What was sent may have come back since. */
+const TAKEN: Readonly<Record<string, readonly LedgerLine['effect'][]>> = {
+  collected: ['debit'],
+  sent: ['sent', 'debit', 'credit'],
+};
+
+/** Those of which somebody heard that money was taken, and the bank does not know of it. */
+export function unpaidRequests(
+  promised: readonly Promised[],
+  outcomes: ReadonlyMap<string, Outcome | null>,
+  ledger: readonly LedgerLine[],
+): Promised[] {
+  const stands = standingAt(ledger);
+  return promised.filter(({ statusUrl }) => {
+    const heard = outcomes.get(statusUrl);
+    const needed = TAKEN[heard?.outcome ?? ''];
+    return needed !== undefined && !needed.some((effect) => stands.has(`${effect} ${heard?.about}`));
+  });
+}
+
+/** How many promises came to which end, for people: a storm in which nobody pays proves little. */
+export function endings(
+  promised: readonly Promised[],
+  outcomes: ReadonlyMap<string, Outcome | null>,
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { what, statusUrl } of promised) {
+    const { status = 'not known', outcome = null } = outcomes.get(statusUrl) ?? {};
+    const ending = [`${what} ${status}`, ...(outcome === null ? [] : [outcome])].join(': ');
+    counts.set(ending, (counts.get(ending) ?? 0) + 1);
+  }
+  return counts;
+}
 
 /** A billing record as it stands in the table. */
 export interface Row {
@@ -108,7 +183,7 @@ export interface LastRun {
 const MAY_WAIT: readonly string[] = ['deferred', 'skipped'];
 const TO_COME: readonly string[] = ['SCHEDULED', 'PAUSED'];
 
-/** Periods that were due and that nobody tried, and members of whom no further period is to come. */
+/** Periods that were due and that the last run did not try, and members of whom no further period is to come. */
 export const lostPeriods = (rows: readonly Row[], lastRun: LastRun): string[] => [
   ...rows
     .filter((row) => wasForgotten(row, lastRun))
@@ -118,11 +193,9 @@ export const lostPeriods = (rows: readonly Row[], lastRun: LastRun): string[] =>
     .map((chain) => `${chain.at(-1)?.subscriptionId} is the last of a member who has not left`),
 ];
 
-function wasForgotten(
-  { status, attempted, billingDate, subscriptionId }: Row,
-  { tick, verdicts }: LastRun,
-): boolean {
-  if (status !== 'SCHEDULED' || attempted || billingDate >= tick) return false;
+/** That it was tried before it was paused, say, does not help: it is due again. */
+function wasForgotten({ status, billingDate, subscriptionId }: Row, { tick, verdicts }: LastRun): boolean {
+  if (status !== 'SCHEDULED' || billingDate >= tick) return false;
   return !MAY_WAIT.includes(verdicts.get(subscriptionId) ?? 'not considered');
 }
 
@@ -139,4 +212,32 @@ function endsTooSoon(chain: readonly Row[]): boolean {
     return false;
   const tried = chain.findLastIndex(({ attempted }) => attempted);
   return !chain.slice(tried + 1).some(({ status }) => TO_COME.includes(status));
+}
+
+/** The last runs over what is owed: one tries it again, the other writes off what is too old for that. */
+export interface LastDebtRuns {
+  /** When the first of them began. */
+  readonly beganMs: number;
+  /** What either has left a verdict on, whichever. */
+  readonly considered: ReadonlySet<string>;
+}
+
+/** Debts that neither run looked at. What became one since they began is for the next. */
+export const forgottenDebts = (rows: readonly Row[], { beganMs, considered }: LastDebtRuns): string[] =>
+  rows
+    .filter(({ status, lastRunDate }) => status === 'ERROR' && Date.parse(lastRunDate) < beganMs)
+    .filter(({ subscriptionId }) => !considered.has(subscriptionId))
+    .map(({ subscriptionId }) => `${subscriptionId} is owed and no run looked at it`);
+
+/** Periods to come of members who have closed their account, which is known. */
+export function periodsAfterClosing(
+  rows: readonly Row[],
+  put: readonly PutEvent[],
+  { applied }: DealtWith,
+): string[] {
+  const closings = put.filter((event) => event.type === 'CLOSEACCOUNT' && applied.has(eventName(event)));
+  const gone = new Set(closings.map(({ userId }) => userId));
+  return rows
+    .filter(({ userId, status }) => gone.has(userId) && TO_COME.includes(status))
+    .map(({ subscriptionId, status }) => `${subscriptionId} is ${status}`);
 }

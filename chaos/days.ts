@@ -25,6 +25,12 @@ export const EVENING: HourAndMinute = [22, 1];
 export const timeOn = (day: CalendarDate, [hour, minute]: HourAndMinute): Instant =>
   plusMs(midnightOf(day), (hour * 60 + minute) * MINUTE_MS);
 
+/** Spread over the days, from 0, the first of which has somebody: traffic begins with it. */
+export const joinersOn = (
+  day: number,
+  { users, days }: { readonly users: number; readonly days: number },
+): number => Math.ceil(((day + 1) * users) / days) - Math.ceil((day * users) / days);
+
 /** The coming Monday: ahead of the machine's clock, by which DynamoDB Local takes away what has expired. */
 export function firstDawn(now: Date): Instant {
   const today = dateOf(instantFromMs(now.getTime()));

@@ -2,8 +2,9 @@ import type { Terminal } from '../src/cli/terminal.ts';
 import { colour, terminal } from '../src/cli/terminal.ts';
 import type { ChaosOptions } from './arguments.ts';
 import { HELP, readArguments } from './arguments.ts';
-import { isClean, runChaos } from './chaos.ts';
+import { runChaos } from './chaos.ts';
 import { Ending, Interruption } from './ending.ts';
+import { figuresOf, isClean } from './report.ts';
 import { show } from './show.ts';
 
 const INTERRUPTED = 130;
@@ -42,8 +43,7 @@ async function run(options: ChaosOptions, tools: Running & { readonly out: Termi
   out.line(stamped(`seed ${seed}: ${faults} faults, ${users} members`));
   const report = await runChaos(options, { ...tools, stamped });
   show(out, report);
-  const { struck, verdict } = report;
-  const figures = { faults: struck.length, users, ...verdict.findings, duration_s: elapsedS(), seed };
+  const figures = { ...figuresOf(report), users, duration_s: elapsedS(), seed };
   if (json) process.stdout.write(`${JSON.stringify(figures)}\n`);
   return isClean(report) ? 0 : 1;
 }

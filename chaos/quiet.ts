@@ -27,6 +27,8 @@ const MUST_EMPTY = ['open-attempts', 'inbox', 'membership-flags', 'requests', 'r
 
 export interface QuietOptions {
   readonly book: Book;
+  /** Everybody is up: from now on nobody has a reason not to be. */
+  readonly onBegin: () => void;
   readonly onDay: (evening: Instant) => void;
   /** Now and then, what a day still waits for. */
   readonly onWait: (open: readonly string[]) => void;
@@ -38,10 +40,11 @@ export interface QuietOptions {
  */
 export async function quiet(
   ground: Ground,
-  { book, onDay, onWait }: QuietOptions,
+  { book, onBegin, onDay, onWait }: QuietOptions,
 ): Promise<readonly string[]> {
   const missing = await settled(async () => ground.crew.missing());
   if (missing.length > 0) return missing.map((name) => `${name} does not come up`);
+  onBegin();
   const firstDay = dateOf((await ground.bank.time()).now);
   for (let day = 1; day <= DAYS; day += 1) {
     const evening = timeOn(addDays(firstDay, day), EVENING);

@@ -5,7 +5,7 @@ import { demoMember } from '../src/demo/population.ts';
 import type { CalendarDate } from '../src/domain/calendar-date.ts';
 import { addDays, dateOf } from '../src/domain/calendar-date.ts';
 import type { Instant } from '../src/domain/instant.ts';
-import { MORNING, STOPS, timeOn } from './days.ts';
+import { MORNING, STOPS, joinersOn, timeOn } from './days.ts';
 import type { Ground } from './ground.ts';
 import type { Fault, PlannedFault } from './plan.ts';
 import type { Traffic } from './traffic.ts';
@@ -39,7 +39,7 @@ export async function storm(ground: Ground, options: StormOptions): Promise<void
     await ground.bank.setTime(morning);
     // Seeding knows no conditions: what it repeats at a store that fell asleep would undo what others have done since.
     await weather.calm();
-    const joined = await join(ground, `day${day + 1}`, shareOf(users, day, days));
+    const joined = await join(ground, `day${day + 1}`, joinersOn(day, { users, days }));
     traffic.join(joined);
     if (day === 0) traffic.begin();
     onDay(morning, joined.length);
@@ -74,9 +74,6 @@ async function strikeAllDay(
     await enough;
   }
 }
-
-const shareOf = (users: number, day: number, days: number): number =>
-  Math.floor(((day + 1) * users) / days) - Math.floor((day * users) / days);
 
 /**
  * Made-up members of every kind. A machine that is too busy is asked again: who is there is left alone, and nobody starts a run

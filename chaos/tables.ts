@@ -14,12 +14,12 @@ type Item = Readonly<Record<string, unknown>>;
 export interface PipelineState {
   /** What is still to be dealt with, by the name of its list. */
   readonly open: ReadonlyMap<string, number>;
-  /** The status of each run. */
+  /** When each run began. */
   readonly runs: ReadonlyMap<string, string>;
   readonly dealtWith: DealtWith;
 }
 
-const run = z.object({ pk: z.literal('RUNS'), runId: z.string(), status: z.string() });
+const run = z.object({ pk: z.literal('RUNS'), runId: z.string(), startedAt: z.string() });
 const done = z.object({
   pk: z.string().regex(/^EVENT#/),
   sk: z.literal('DONE'),
@@ -35,7 +35,7 @@ export async function readPipeline(ground: Ground): Promise<PipelineState> {
     const list = text(item['dueList']).replace(/#\d+$/, '');
     if (list !== '') open.set(list, (open.get(list) ?? 0) + 1);
     const anyRun = run.safeParse(item);
-    if (anyRun.success) runs.set(anyRun.data.runId, anyRun.data.status);
+    if (anyRun.success) runs.set(anyRun.data.runId, anyRun.data.startedAt);
     const anyDone = done.safeParse(item);
     if (anyDone.success) {
       const [, stream = '', ...identity] = anyDone.data.pk.split('#');
@@ -73,11 +73,11 @@ async function* scan({ dynamodb }: Ground, table: string): AsyncGenerator<Item> 
     yield* Items.map((item) => unmarshall(item));
 }
 
-const moved = z.object({
-  effect: z.enum(['debit', 'credit']),
-  kind: z.string(),
-  reference_id: z.string(),
-});
+const payment = z.object({ kind: z.string(), reference_id: z.string(), confirmation_id: z.string() });
+const moved = payment.extend({ effect: z.enum(['debit', 'credit']) });
+const sent = payment
+  .extend({ type: z.literal('payment.applied'), status: z.literal('ACHSENT') })
+  .transform((entry) => ({ ...entry, effect: 'sent' as const }));
 const published = z.object({
   callback_type: z.string(),
   confirmation_id: z.string(),
@@ -85,10 +85,10 @@ const published = z.object({
 });
 const page = z.object({ entries: z.array(z.unknown()), next: z.int().nullable() });
 
-/** Everything that moved, in the order in which it did. */
+/** Everything that moved or was sent on its way, in the order in which it did. */
 export async function readMoney({ bankUrl }: Ground): Promise<LedgerLine[]> {
   const lines = await ledger(bankUrl, '');
-  return lines.flatMap((line) => moved.safeParse(line).data ?? []);
+  return lines.flatMap((line) => moved.safeParse(line).data ?? sent.safeParse(line).data ?? []);
 }
 
 /** What the bank has put on the stream. */

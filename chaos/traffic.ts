@@ -67,6 +67,8 @@ export class Traffic {
 
   join(members: readonly DemoMember[]): void {
     this.members.push(...members);
+    for (const { billingStatus, subscriptionId } of members.flatMap(({ records }) => records))
+      if (billingStatus === 'COMPLETED') this.book.paidBefore.add(subscriptionId);
   }
 
   begin(): void {

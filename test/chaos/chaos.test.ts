@@ -36,16 +36,25 @@ it('strikes, waits for the quiet, and tells what is left: nothing lost, nothing 
     users: 10,
     charges: expect.toSatisfy((charges) => charges > 0) as number,
     double_debits: 0,
+    unpaid_periods: 0,
+    unpaid_requests: 0,
     lost_periods: 0,
+    periods_after_closing: 0,
     lost_events: 0,
     lost_requests: 0,
     held_back_events: 0,
+    misread_events: 0,
     audit_violations: 0,
+    still_open: 0,
+    own_ends: expect.any(Number) as number,
+    own_ends_in_quiet: 0,
     events: expect.toSatisfy((events) => events > 0) as number,
     requests: expect.toSatisfy((requests) => requests > 0) as number,
+    refused: expect.any(Number) as number,
     duration_s: expect.any(Number) as number,
     seed: 11,
   });
+  expect(said.error).toMatch(/payment done: \S+ [^\n]*\d/);
   expect(said.error).toContain('nobody was debited twice, and nothing was lost');
   expect(processesUnder(folder.path)).toEqual([]);
   expect(readdirSync(folder.path)).toEqual([]);
