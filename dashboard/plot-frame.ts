@@ -8,7 +8,9 @@ export const HEIGHT = 160;
 export const LEFT = 44;
 /** Half of a letter above the highest line, and where there is one the unit. */
 const ABOVE = 4;
-const UNIT = 16;
+const UNIT = 24;
+/** The letters of the unit stand here, clear of the number at the highest line. */
+const UNIT_Y = -16;
 const BELOW = 22;
 
 export interface PlotFrame {
@@ -33,7 +35,7 @@ export function framed({ id, title, unit, width, top, valueText }: PlotFrame, dr
     aria-labelledby="${id}-title"
   >
     <title id="${id}-title">${title}</title>
-    ${unit === undefined ? null : html`<text class="axis" x="0" y="${-UNIT / 2}">${unit}</text>`}
+    ${unit === undefined ? null : html`<text class="axis" x="0" y="${UNIT_Y}">${unit}</text>`}
     ${[0, 0.5, 1].map((share) => gridLine(valueText(top * share), HEIGHT - HEIGHT * share, width))}${drawn}
   </svg>`;
 }

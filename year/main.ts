@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isClean } from '../src/cli/audit-command.ts';
@@ -113,11 +123,25 @@ function startSystem(
 
 /** Now, and not after minutes. */
 function refuseBadPlaces({ out, data }: YearOptions): void {
-  const folder = dirname(resolve(out));
-  if (!existsSync(folder)) throw new Error(`--out: there is no folder ${folder}`);
+  refuseBadPage(resolve(out));
   if (data === null) return;
   mkdirSync(data, { recursive: true });
   if (readdirSync(data).length > 0) throw new Error(`--data: ${data} is not empty`);
+}
+
+function refuseBadPage(page: string): void {
+  const folder = dirname(page);
+  if (!existsSync(folder)) throw new Error(`--out: there is no folder ${folder}`);
+  const isThere = existsSync(page);
+  if (isThere && statSync(page).isDirectory())
+    throw new Error(`--out: ${page} is a folder; it must be a file`);
+  try {
+    // Only trying tells: root may write anywhere by the rights of a folder, and still not below /proc.
+    closeSync(openSync(page, 'a'));
+  } catch (error) {
+    throw new Error(`--out: ${page} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+  }
+  if (!isThere) rmSync(page);
 }
 
 function stopWhenAsked(): AbortSignal {

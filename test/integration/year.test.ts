@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually, processesUnder } from '../support/processes.ts';
@@ -73,10 +73,17 @@ describe('npm run demo', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   }, 300_000);
 
-  it('says what is wrong with its options before it starts anything', async () => {
-    const { said, ended } = year('--out', 'nowhere/page.html');
+  it.each([
+    ['nowhere/page.html', '--out: there is no folder'],
+    ['.', 'is a folder; it must be a file'],
+    // For everybody, also for root, who may write into every other folder.
+    ['a-file/page.html', 'a-file/page.html cannot be written (ENOTDIR)'],
+  ])('starts nothing when it cannot write its page to %s', async (page, why) => {
+    writeFileSync(join(folder.path, 'a-file'), '');
+    const { said, ended } = year('--out', page);
     expect((await ended).code).toBe(1);
-    expect(said()).toContain('--out: there is no folder');
-    expect(readdirSync(folder.path)).toEqual([]);
+    expect(said()).toMatch(/^failed: --out: /);
+    expect(said()).toContain(why);
+    expect(readdirSync(folder.path)).toEqual(['a-file']);
   });
 });

@@ -72,11 +72,15 @@ export function recoveryByMonth(failed: readonly FailedFirst[], months: readonly
   });
 }
 
-/** Of all failed first attempts, the share that was collected within so many days, for each day up to `days`. */
+/**
+ * Of all failed first attempts, the share that was collected within so many days, for each day up to `days`. None without
+ * a failed attempt: there is no share of nothing.
+ */
 export function recoveryCurve(failed: readonly FailedFirst[], days: number): number[] {
+  if (failed.length === 0) return [];
   return Array.from({ length: days + 1 }, (_, within) => {
     const recovered = failed.filter((period) => period.recovered !== null && period.recovered.days <= within);
-    return failed.length === 0 ? 0 : recovered.length / failed.length;
+    return recovered.length / failed.length;
   });
 }
 

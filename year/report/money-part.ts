@@ -4,7 +4,7 @@ import { stackedBars } from '../../dashboard/stacked-bars.ts';
 import type { MonthOfMoney } from '../figures/money.ts';
 import { keptIn } from '../figures/money.ts';
 import { longMonth, shortMonth } from './month-names.ts';
-import { BAR_GAP, BAR_WIDTH, figurePart, figureTable } from './parts.ts';
+import { BAR_WIDTH, barGap, figurePart, figureTable } from './parts.ts';
 
 export const moneyPart = (months: readonly MonthOfMoney[]): Html =>
   figurePart({
@@ -21,7 +21,7 @@ export const moneyPart = (months: readonly MonthOfMoney[]): Html =>
       title: 'Dollars collected by month and rail; the table has the figures',
       unit: 'US dollars',
       barWidth: BAR_WIDTH,
-      gap: BAR_GAP,
+      gap: barGap(months.length),
       labelAnchor: 'middle',
       valueText: (value) => `$${Math.round(value / 100).toLocaleString('en-US')}`,
       bars: months.map((one) => ({

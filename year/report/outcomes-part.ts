@@ -5,7 +5,7 @@ import type { Outcome } from '../../dashboard/outcomes.ts';
 import { stackedBars } from '../../dashboard/stacked-bars.ts';
 import type { MonthOfOutcomes } from '../figures/outcomes.ts';
 import { longMonth, shortMonth } from './month-names.ts';
-import { BAR_GAP, BAR_WIDTH, figurePart, figureTable } from './parts.ts';
+import { BAR_WIDTH, barGap, figurePart, figureTable, wholeCount } from './parts.ts';
 
 const LABELS: Record<Outcome, string> = { ...OUTCOME_LABELS, closed: 'Closed' };
 
@@ -20,8 +20,9 @@ export const outcomesPart = (months: readonly MonthOfOutcomes[]): Html =>
       title: 'Records considered by month and verdict; the table has the figures',
       unit: 'records considered',
       barWidth: BAR_WIDTH,
-      gap: BAR_GAP,
+      gap: barGap(months.length),
       labelAnchor: 'middle',
+      valueText: wholeCount,
       bars: months.map(({ month, sums }) => ({
         label: shortMonth(month),
         text: `${longMonth(month)}: ${OUTCOME_NAMES.map((name) => `${LABELS[name].toLowerCase()} ${count(sums[name].count)}`).join(', ')}`,

@@ -1,6 +1,8 @@
+import { count } from '../../dashboard/format.ts';
 import type { Html, Renderable } from '../../dashboard/html.ts';
 import { html } from '../../dashboard/html.ts';
 import type { Outcome } from '../../dashboard/outcomes.ts';
+import { LEFT } from '../../dashboard/plot-frame.ts';
 
 /** A picture with the words that it needs and the figures behind it. */
 export interface FigurePart {
@@ -64,5 +66,12 @@ export const figureTable = (
     </tbody>
   </table>`;
 
+/** Of every large plot, so that letters are of one size on the whole page. */
+export const PLOT_WIDTH = 548;
 export const BAR_WIDTH = 28;
-export const BAR_GAP = 14;
+
+/** Few months stand far apart: a narrow plot would be drawn larger, and its letters with it. */
+export const barGap = (bars: number): number => Math.floor((PLOT_WIDTH - LEFT) / bars) - BAR_WIDTH;
+
+/** For axes: half a member is none. */
+export const wholeCount = (value: number): string => (Number.isInteger(value) ? count(value) : '');

@@ -6,7 +6,7 @@ import type { FailedFirst, MonthOfRecovery } from '../figures/recovery.ts';
 import { SOON_DAYS, recoveredByAttempt, recoveryCurve } from '../figures/recovery.ts';
 import { linePlot } from './line-plot.ts';
 import { longMonth, shortMonth } from './month-names.ts';
-import { BAR_GAP, BAR_WIDTH, figurePart, figureTable } from './parts.ts';
+import { BAR_WIDTH, PLOT_WIDTH, barGap, figurePart, figureTable, wholeCount } from './parts.ts';
 
 export const recoveryPart = (months: readonly MonthOfRecovery[]): Html =>
   figurePart({
@@ -24,8 +24,9 @@ export const recoveryPart = (months: readonly MonthOfRecovery[]): Html =>
       title: 'Failed first attempts by month and what became of them; the table has the figures',
       unit: 'periods',
       barWidth: BAR_WIDTH,
-      gap: BAR_GAP,
+      gap: barGap(months.length),
       labelAnchor: 'middle',
+      valueText: wholeCount,
       bars: months.map((one) => ({
         label: shortMonth(one.month),
         text: `${longMonth(one.month)}: ${plural(one.failed, 'first attempt')} failed; ${one.soon} collected within ${SOON_DAYS} days, ${one.later} later, ${one.open} still tried, ${one.lost} given up`,
@@ -48,33 +49,29 @@ export const recoveryPart = (months: readonly MonthOfRecovery[]): Html =>
   });
 
 const CURVE_DAYS = 30;
-/** As wide as twelve bars, so that the plots of the page are of one size. */
-const WIDTH = 548;
 
 const wholePercent = (share: number): string => `${Math.round(share * 100)} %`;
 
-export function curvePart(failed: readonly FailedFirst[]): Html {
-  const curve = recoveryCurve(failed, CURVE_DAYS);
-  return figurePart({
+export const curvePart = (failed: readonly FailedFirst[]): Html =>
+  failed.length === 0 ? nothingToRecover : recoveredPart(failed);
+
+const CURVE_HEADING = 'Recovered by retry';
+
+const nothingToRecover = html`
+  <section aria-labelledby="curve">
+    <h2 id="curve">${CURVE_HEADING}</h2>
+    <p class="lead">No first attempt failed, so there was nothing to recover.</p>
+  </section>
+`;
+
+const recoveredPart = (failed: readonly FailedFirst[]): Html =>
+  figurePart({
     id: 'curve',
-    heading: 'Recovered by retry',
+    heading: CURVE_HEADING,
     lead: html`Of ${plural(failed.length, 'failed first attempt')}, the share that was collected after all, by
     the days that it took.`,
     legend: [],
-    picture: linePlot({
-      id: 'curve-plot',
-      title: 'Share of failed first attempts collected within so many days; the table has the attempts',
-      unit: 'share collected, by days since the first attempt failed',
-      tone: 'collected',
-      top: 1,
-      width: WIDTH,
-      valueText: wholePercent,
-      points: curve.map((value, within) => ({
-        value,
-        label: within % 5 === 0 ? String(within) : null,
-        text: `${wholePercent(value)} within ${plural(within, 'day')}`,
-      })),
-    }),
+    picture: curvePlot(recoveryCurve(failed, CURVE_DAYS)),
     table: figureTable(
       'Collected by which attempt',
       ['Attempt', 'Periods collected', 'Share of those that failed'],
@@ -85,7 +82,22 @@ export function curvePart(failed: readonly FailedFirst[]): Html {
       ]),
     ),
   });
-}
+
+const curvePlot = (curve: readonly number[]): Html =>
+  linePlot({
+    id: 'curve-plot',
+    title: 'Share of failed first attempts collected within so many days; the table has the attempts',
+    unit: 'share collected, by days since the first attempt failed',
+    tone: 'collected',
+    top: 1,
+    width: PLOT_WIDTH,
+    valueText: wholePercent,
+    points: curve.map((value, within) => ({
+      value,
+      label: within % 5 === 0 ? String(within) : null,
+      text: `${wholePercent(value)} within ${plural(within, 'day')}`,
+    })),
+  });
 
 const SUFFIXES: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
 const RULES = new Intl.PluralRules('en-US', { type: 'ordinal' });

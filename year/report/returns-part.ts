@@ -3,8 +3,8 @@ import type { Html } from '../../dashboard/html.ts';
 import { html } from '../../dashboard/html.ts';
 import type { ReturnClass } from '../../src/domain/ach/return-rates.ts';
 import { RETURN_CLASSES, RETURN_RATE_DAYS, RETURN_RATE_LIMITS } from '../../src/domain/ach/return-rates.ts';
-import type { MeterReading } from '../figures/returns.ts';
-import { shareOf } from '../figures/returns.ts';
+import type { Judgement, MeterReading } from '../figures/returns.ts';
+import { judgementOf, shareOf } from '../figures/returns.ts';
 import { linePlot } from './line-plot.ts';
 import { figureTable } from './parts.ts';
 
@@ -25,7 +25,8 @@ export const returnsPart = (readings: readonly MeterReading[]): Html => html`
     <p class="lead">
       Share of the ACH debits of the ${RETURN_RATE_DAYS} days before that came back, read from the pipeline’s
       own meters every Sunday, from when there were ${ENOUGH_DEBITS} of them. With as few members as here one
-      return weighs a lot: the pipeline itself warns only once there are enough debits to tell.
+      return weighs a lot: this page, as the pipeline itself, calls a share over its limit only once there are
+      enough debits to tell.
     </p>
     <div class="triple">${RETURN_CLASSES.map((name) => picture(name, readings))}</div>
     <details>
@@ -48,28 +49,36 @@ export const returnsPart = (readings: readonly MeterReading[]): Html => html`
   </section>
 `;
 
+const BADGES: Record<Judgement, Html | null> = {
+  'over the limit': html`<span class="pill warn">over the limit</span>`,
+  'within the limit': null,
+  'too few debits to tell': html`<span class="pill">too few debits to tell</span>`,
+};
+
 const shareText = (share: number | null): string => (share === null ? '–' : percent(share));
 
 function picture(name: ReturnClass, readings: readonly MeterReading[]): Html {
   const limit = RETURN_RATE_LIMITS[name];
-  const shares = readings.map((reading) => plotted(reading, name));
-  const highest = Math.max(0, ...shares.map((share) => share ?? 0));
+  const enough = readings.filter(isPlotted);
+  const highest = highestOf(enough, name);
   return html`<div>
     <h3>
-      ${LABELS[name]} ${highest > limit ? html`<span class="pill warn">over the limit</span>` : null}
-      <span class="sub">at most ${percent(highest)}, limit ${percent(limit)}</span>
+      ${LABELS[name]} ${BADGES[judgementOf(enough, name)]}
+      <span class="sub"
+        >${highest === null ? '–' : `at most ${percent(highest)}`}, limit ${percent(limit)}</span
+      >
     </h3>
     ${linePlot({
       id: `returns-${name}`,
       title: `${LABELS[name]}: share of ACH debits that came back, by week; the limit is ${percent(limit)}`,
       unit: 'share of debits',
       tone: 'sent',
-      top: topOf(highest, limit),
+      top: topOf(highest ?? 0, limit),
       width: WIDTH,
       valueText: (value) => percent(value).replace('.00', ''),
       limit: { value: limit, text: `limit ${percent(limit)}` },
       points: readings.map((reading, index) => ({
-        value: plotted(reading, name),
+        value: isPlotted(reading) ? shareOf(reading, name) : null,
         label: index % QUARTER_WEEKS === 0 ? day(reading.date).slice(0, -5) : null,
         text: `${day(reading.date)}: ${shareText(shareOf(reading, name))}, ${plural(reading.counts.returns[name], 'return')} of ${plural(reading.counts.debits, 'debit')}`,
       })),
@@ -79,8 +88,11 @@ function picture(name: ReturnClass, readings: readonly MeterReading[]): Html {
 
 const QUARTER_WEEKS = 13;
 
-const plotted = (reading: MeterReading, name: ReturnClass): number | null =>
-  reading.counts.debits < ENOUGH_DEBITS ? null : shareOf(reading, name);
+const isPlotted = ({ counts }: MeterReading): boolean => counts.debits >= ENOUGH_DEBITS;
+
+/** Null: there was none. */
+const highestOf = (readings: readonly MeterReading[], name: ReturnClass): number | null =>
+  readings.length === 0 ? null : Math.max(...readings.map((reading) => shareOf(reading, name) ?? 0));
 
 /** Room for the limit's own label, and for what went beyond it. */
 const topOf = (highest: number, limit: number): number =>

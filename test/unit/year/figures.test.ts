@@ -11,7 +11,7 @@ import {
   recoveryByMonth,
   recoveryCurve,
 } from '../../../year/figures/recovery.ts';
-import { shareOf } from '../../../year/figures/returns.ts';
+import { judgementOf, shareOf } from '../../../year/figures/returns.ts';
 import { jobsIn } from '../../../year/gather.ts';
 import { at } from '../../support/records.ts';
 import { change, date, movement, run } from './sample.ts';
@@ -95,7 +95,7 @@ describe('a failed first attempt', () => {
       [2, 1],
       [9, 1],
     ]);
-    expect(recoveryCurve([], 2)).toEqual([0, 0, 0]);
+    expect(recoveryCurve([], 2)).toEqual([]);
   });
 });
 
@@ -142,6 +142,36 @@ it('a share of no debits is not known', () => {
   const reading = { date: date('2030-01-06'), counts: { debits: 40, returns } };
   expect(shareOf(reading, 'overall')).toBe(0.05);
   expect(shareOf({ ...reading, counts: { debits: 0, returns } }, 'overall')).toBeNull();
+});
+
+describe('shares of returns', () => {
+  const reading = (debits: number, unauthorized: number) => ({
+    date: date('2030-01-06'),
+    counts: { debits, returns: { unauthorized, administrative: 0, overall: unauthorized } },
+  });
+
+  it('are over the limit only where there are enough debits to tell', () => {
+    expect(judgementOf([reading(999, 20)], 'unauthorized')).toBe('too few debits to tell');
+    expect(judgementOf([reading(1_000, 6)], 'unauthorized')).toBe('over the limit');
+    expect(judgementOf([reading(1_000, 5)], 'unauthorized')).toBe('within the limit');
+  });
+
+  it('are over the limit for the whole year when they were once', () => {
+    expect(judgementOf([reading(43, 1), reading(1_000, 6), reading(1_000, 0)], 'unauthorized')).toBe(
+      'over the limit',
+    );
+  });
+
+  it('are not called within the limit when a few debits had them above', () => {
+    const readings = [reading(43, 1), reading(1_000, 0)];
+    expect(judgementOf(readings, 'unauthorized')).toBe('too few debits to tell');
+    expect(judgementOf(readings, 'overall')).toBe('within the limit');
+  });
+
+  it('cannot be told of no debits', () => {
+    expect(judgementOf([], 'overall')).toBe('too few debits to tell');
+    expect(judgementOf([reading(0, 0)], 'overall')).toBe('too few debits to tell');
+  });
 });
 
 it('jobs are those that came to their end', () => {

@@ -24,6 +24,13 @@ const violation: Violation = {
   detail: 'two debits stand',
 };
 
+/** What stands beside the axis, from the bottom up. */
+function axisNumbers(page: string, id: string): string[] {
+  const [, plot = ''] = new RegExp(`id="${id}-title"(.*?)</svg>`, 's').exec(page) ?? [];
+  const texts = [...plot.matchAll(/text-anchor="end"\s*>([^<]*)</g)].map(([, text = '']) => text);
+  return texts.filter((text) => text !== '');
+}
+
 describe('the page of the year', () => {
   it('needs nothing from anywhere', () => {
     const page = pageOf({});
@@ -80,7 +87,48 @@ describe('the page of the year', () => {
     const [, plot = ''] = /id="returns-overall-title"(.*?)<\/svg>/s.exec(page) ?? [];
     const [, points = ''] = /polyline[^>]*points="([^"]*)"/s.exec(plot) ?? [];
     expect(points.trim().split(' ')).toHaveLength(2);
-    expect([...page.matchAll(/over the limit/g)]).toHaveLength(1);
+  });
+
+  it('calls returns over the limit only where the pipeline would', () => {
+    const badgesOf = (debits: number): string[] => {
+      const counts = {
+        debits,
+        returns: { unauthorized: debits / 50, administrative: 0, overall: debits / 50 },
+      };
+      const page = pageOf({ readings: [{ date: date('2030-01-06'), counts }] });
+      return [...page.matchAll(/class="pill[^>]*>([^<]*)/g)].map(([, text = '']) => text);
+    };
+    expect(badgesOf(50)).toEqual(['too few debits to tell', 'too few debits to tell']);
+    expect(badgesOf(1_000)).toEqual(['over the limit']);
+  });
+
+  it('knows of no share of returns without debits', () => {
+    const page = pageOf({});
+    expect(page).toContain('–, limit 0.50 %');
+    expect(page).not.toContain('at most');
+    expect([...page.matchAll(/too few debits to tell/g)]).toHaveLength(3);
+  });
+
+  it('draws no share of recovered attempts when none has failed', () => {
+    const page = pageOf({});
+    expect(page).toContain('No first attempt failed, so there was nothing to recover.');
+    expect(page).not.toContain('curve-plot');
+  });
+
+  it('has whole members and periods on its axes', () => {
+    const page = pageOf({
+      changes: [
+        change('2030-01-10T08:00:00Z', 'ERROR', 'balance-refused'),
+        change('2030-01-10T08:00:01Z', 'SCHEDULED', '', { subscriptionId: 's2' }),
+      ],
+    });
+    for (const id of ['members-plot', 'recovery-plot', 'outcomes-plot'])
+      expect(axisNumbers(page, id)).toEqual(['0', '1']);
+  });
+
+  it('is as wide for two months as for twelve, so that letters stay small', () => {
+    const widths = [...pageOf({}).matchAll(/viewBox="0 -\d+ (\d+) /g)].map(([, width]) => width);
+    expect(new Set(widths)).toEqual(new Set(['548', '360']));
   });
 
   it('says in a sentence that the audit found nothing, and what it looked at', () => {
