@@ -64,8 +64,9 @@ function drawn({ text, layers }: StackedBar, x: number, width: number, top: numb
   >`;
 }
 
-const STEPS = [1, 2, 3, 4, 5, 6, 8, 10];
-/** From ten on there are whole numbers in between, and less of the plot stays empty. */
+/** Half of it is a whole number too: what is counted here cannot be halved. */
+const STEPS = [2, 4, 6, 8, 10];
+/** From ten on less of the plot stays empty. */
 const FINE_STEPS = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10];
 
 /** A round number that halves well. */

@@ -125,8 +125,16 @@ function startSystem(
 function refuseBadPlaces({ out, data }: YearOptions): void {
   refuseBadPage(resolve(out));
   if (data === null) return;
-  mkdirSync(data, { recursive: true });
+  makeFolder(data);
   if (readdirSync(data).length > 0) throw new Error(`--data: ${data} is not empty`);
+}
+
+function makeFolder(data: string): void {
+  try {
+    mkdirSync(data, { recursive: true });
+  } catch (error) {
+    throw new Error(`--data: ${data} cannot be made a folder`, { cause: error });
+  }
 }
 
 function refuseBadPage(page: string): void {

@@ -110,7 +110,9 @@ function leftOver({ report, nowMs }: QuietWorld, item: Item): void {
 
 /** After thirty days it is the stale run that looks. */
 const isRetried = ({ lastRunMs }: QuietWorld, item: Item): boolean =>
-  /^VERDICT#(retry|stale)-/.test(text(item, 'sk')) && lastRunMs - ms(text(item, 'at')) < TRIED_MS;
+  /^VERDICT#(retry|stale)-/.test(text(item, 'sk')) &&
+  text(item, 'verdict') !== 'no-op' &&
+  lastRunMs - ms(text(item, 'at')) < TRIED_MS;
 
 /** Whoever did not pay comes up in every retry run, whatever it makes of them. */
 function notRetried({ report, lastRunMs }: QuietWorld, row: Item): void {

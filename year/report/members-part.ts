@@ -5,7 +5,7 @@ import { stackedBars } from '../../dashboard/stacked-bars.ts';
 import type { MonthOfMembers, Standing } from '../figures/membership.ts';
 import { STANDINGS } from '../figures/membership.ts';
 import { longMonth, shortMonth } from './month-names.ts';
-import { BAR_WIDTH, barGap, figurePart, figureTable, wholeCount } from './parts.ts';
+import { BAR_WIDTH, barGap, figurePart, figureTable } from './parts.ts';
 
 const LABELS: Record<Standing, string> = {
   active: 'Active',
@@ -33,7 +33,6 @@ export const membersPart = (months: readonly MonthOfMembers[]): Html =>
       barWidth: BAR_WIDTH,
       gap: barGap(months.length),
       labelAnchor: 'middle',
-      valueText: wholeCount,
       bars: months.map((one) => ({
         label: shortMonth(one.month),
         text: `End of ${longMonth(one.month)}: ${STANDINGS.map((standing) => `${LABELS[standing].toLowerCase()} ${count(one[standing])}`).join('; ')}`,

@@ -5,7 +5,7 @@ import type { Outcome } from '../../dashboard/outcomes.ts';
 import { stackedBars } from '../../dashboard/stacked-bars.ts';
 import type { MonthOfOutcomes } from '../figures/outcomes.ts';
 import { longMonth, shortMonth } from './month-names.ts';
-import { BAR_WIDTH, barGap, figurePart, figureTable, wholeCount } from './parts.ts';
+import { BAR_WIDTH, barGap, figurePart, figureTable } from './parts.ts';
 
 const LABELS: Record<Outcome, string> = { ...OUTCOME_LABELS, closed: 'Closed' };
 
@@ -22,7 +22,6 @@ export const outcomesPart = (months: readonly MonthOfOutcomes[]): Html =>
       barWidth: BAR_WIDTH,
       gap: barGap(months.length),
       labelAnchor: 'middle',
-      valueText: wholeCount,
       bars: months.map(({ month, sums }) => ({
         label: shortMonth(month),
         text: `${longMonth(month)}: ${OUTCOME_NAMES.map((name) => `${LABELS[name].toLowerCase()} ${count(sums[name].count)}`).join(', ')}`,

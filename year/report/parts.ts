@@ -1,4 +1,3 @@
-import { count } from '../../dashboard/format.ts';
 import type { Html, Renderable } from '../../dashboard/html.ts';
 import { html } from '../../dashboard/html.ts';
 import type { Outcome } from '../../dashboard/outcomes.ts';
@@ -72,6 +71,3 @@ export const BAR_WIDTH = 28;
 
 /** Few months stand far apart: a narrow plot would be drawn larger, and its letters with it. */
 export const barGap = (bars: number): number => Math.floor((PLOT_WIDTH - LEFT) / bars) - BAR_WIDTH;
-
-/** For axes: half a member is none. */
-export const wholeCount = (value: number): string => (Number.isInteger(value) ? count(value) : '');

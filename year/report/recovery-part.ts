@@ -6,7 +6,7 @@ import type { FailedFirst, MonthOfRecovery } from '../figures/recovery.ts';
 import { SOON_DAYS, recoveredByAttempt, recoveryCurve } from '../figures/recovery.ts';
 import { linePlot } from './line-plot.ts';
 import { longMonth, shortMonth } from './month-names.ts';
-import { BAR_WIDTH, PLOT_WIDTH, barGap, figurePart, figureTable, wholeCount } from './parts.ts';
+import { BAR_WIDTH, PLOT_WIDTH, barGap, figurePart, figureTable } from './parts.ts';
 
 export const recoveryPart = (months: readonly MonthOfRecovery[]): Html =>
   figurePart({
@@ -26,7 +26,6 @@ export const recoveryPart = (months: readonly MonthOfRecovery[]): Html =>
       barWidth: BAR_WIDTH,
       gap: barGap(months.length),
       labelAnchor: 'middle',
-      valueText: wholeCount,
       bars: months.map((one) => ({
         label: shortMonth(one.month),
         text: `${longMonth(one.month)}: ${plural(one.failed, 'first attempt')} failed; ${one.soon} collected within ${SOON_DAYS} days, ${one.later} later, ${one.open} still tried, ${one.lost} given up`,

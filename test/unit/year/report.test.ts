@@ -123,7 +123,7 @@ describe('the page of the year', () => {
       ],
     });
     for (const id of ['members-plot', 'recovery-plot', 'outcomes-plot'])
-      expect(axisNumbers(page, id)).toEqual(['0', '1']);
+      expect(axisNumbers(page, id)).toEqual(['0', '1', '2']);
   });
 
   it('is as wide for two months as for twelve, so that letters stay small', () => {
