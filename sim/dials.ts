@@ -98,7 +98,7 @@ export function dialsOf(random: Random): Dials {
       ]),
     ) as Record<StormKind, number>,
     publishedTwice: upTo(0.15),
-    malformedEvents: upTo(0.02),
+    malformedEvents: upTo(0.25),
     ttlLate: upTo(0.9),
   };
 }
