@@ -114,10 +114,11 @@ const isRetried = ({ lastRunMs }: QuietWorld, item: Item): boolean =>
   text(item, 'verdict') !== 'no-op' &&
   lastRunMs - ms(text(item, 'at')) < TRIED_MS;
 
-/** Whoever did not pay comes up in every retry run, whatever it makes of them. */
+/** Whoever did not pay comes up in every retry run, whatever it makes of them, once the period has begun. */
 function notRetried({ report, lastRunMs }: QuietWorld, row: Item): void {
   if (text(row, 'billing_status') !== 'ERROR') return;
-  if (lastRunMs - ms(text(row, 'last_run_date')) <= TRIED_MS) return;
+  const sinceMs = Math.max(ms(text(row, 'last_run_date')), ms(text(row, 'billing_date')));
+  if (lastRunMs - sinceMs <= TRIED_MS) return;
   const [userId, recordId] = [text(row, 'user_id'), text(row, 'subscription_id')];
   const detail = `is ERROR since ${text(row, 'last_run_date')} and no run looked at it`;
   report({ rule: '9', userId, recordId, detail });

@@ -501,7 +501,15 @@ describe('when everything is quiet', () => {
     ],
     [
       'nobody retries',
-      { rows: [rowOf({ billing_status: 'ERROR', last_run_date: '2026-11-10T08:00:00Z' })] },
+      {
+        rows: [
+          rowOf({
+            billing_status: 'ERROR',
+            billing_date: '2026-11-10T06:00:00Z',
+            last_run_date: '2026-11-10T08:00:00Z',
+          }),
+        ],
+      },
       '9',
     ],
     [
