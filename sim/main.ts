@@ -4,7 +4,7 @@ import { terminal } from '../src/cli/terminal.ts';
 import type { SimArguments } from './arguments.ts';
 import { ArgumentError, readArguments } from './arguments.ts';
 import { findMutants } from './mutants/find-mutants.ts';
-import { showMutants } from './mutants/show-mutants.ts';
+import { mutantFigures, showMutants } from './mutants/show-mutants.ts';
 import { runSeeds } from './run-seeds.ts';
 import { showFailure, showSummary } from './show.ts';
 
@@ -15,8 +15,8 @@ npm run sim -- --mutants [--only NAME] [--json]
   --first N      the first seed (1); one seed again: --first 17 --seeds 1
   --days N       of each (90)
   --users N      in each (200)
-  --trace FILE   everything that happened with the first seed that went wrong, or with the last one
-  --mutants      plants faults in the code, one at a time, and tells which are found
+  --trace FILE   what happened with the first seed that went wrong, or with the last one
+  --mutants      plants faults in the code, one at a time, and tells which are found: wrong with the fault, right without
   --only NAME    of the planted faults this one only
   --json         the last line on standard output is one JSON object; everything else goes to standard error
 
@@ -32,9 +32,8 @@ interface End {
 async function plantFaults(options: SimArguments, out: Terminal): Promise<End> {
   const results = await findMutants(options, out);
   showMutants(out, results);
-  const missed = results.filter(({ by }) => by === null).map(({ mutant }) => mutant.name);
-  const total = results.length;
-  return { figures: { total, found: total - missed.length, missed }, isRight: missed.length === 0 };
+  const figures = mutantFigures(results);
+  return { figures, isRight: figures.found === figures.total };
 }
 
 async function simulateSeeds(options: SimArguments, out: Terminal): Promise<End> {

@@ -12,6 +12,19 @@ export interface SeedProcessOptions {
   readonly execArgv?: readonly string[];
 }
 
+/** The simulation threw. A process that is gone without a word throws another error: that says nothing about the seed. */
+export class SeedCrash extends Error {
+  readonly seed: number;
+  /** What was thrown. */
+  readonly reason: string;
+
+  constructor(seed: number, reason: string) {
+    super(`seed ${seed} crashed: ${reason}`);
+    this.seed = seed;
+    this.reason = reason;
+  }
+}
+
 type Answer = { readonly result: SeedResult } | { readonly crashed: string };
 
 /** A process that simulates one seed at a time. */
@@ -25,8 +38,8 @@ export class SeedProcess {
       execArgv: [...execArgv],
       serialization: 'advanced',
     });
-    this.ended = once(this.child, 'exit').then(([code]) => {
-      throw new Error(`a process of the simulation ended with ${String(code)}`);
+    this.ended = once(this.child, 'exit').then(([code, signal]) => {
+      throw new Error(`a process of the simulation ended with ${String(code ?? signal)}`);
     });
     this.ended.catch(() => undefined);
   }
@@ -35,7 +48,7 @@ export class SeedProcess {
     const answered = new Promise<Answer>((resolve) => this.child.once('message', resolve));
     this.child.send(options);
     const answer = await Promise.race([answered, this.ended]);
-    if ('crashed' in answer) throw new Error(`seed ${options.seed} crashed: ${answer.crashed}`);
+    if ('crashed' in answer) throw new SeedCrash(options.seed, answer.crashed);
     return answer.result;
   }
 
@@ -46,7 +59,8 @@ export class SeedProcess {
 
 /**
  * Simulates every seed, as many at once as there are cores. What is made of the results happens in the order of the seeds, so
- * that the same seeds give the same, on any machine. `onResult` answers false when it has seen enough.
+ * that the same seeds give the same, on any machine. `onResult` answers false when it has seen enough. Throws where a seed has
+ * no result, when its turn comes.
  */
 export async function simulateAll(
   wanted: readonly SimulationOptions[],
@@ -54,21 +68,31 @@ export async function simulateAll(
   options: SeedProcessOptions = {},
 ): Promise<void> {
   const results = new Map<number, SeedResult>();
+  const errors = new Map<number, unknown>();
   let [next, told, isEnough] = [0, 0, false];
+  const tell = (): void => {
+    for (let result = results.get(told); result !== undefined && !isEnough; result = results.get(told)) {
+      results.delete(told);
+      told += 1;
+      isEnough = !onResult(result);
+    }
+  };
   const work = async (): Promise<void> => {
     const process = new SeedProcess(options);
     try {
       for (let at = next++; at < wanted.length && !isEnough; at = next++) {
-        results.set(at, await process.simulate(wanted[at] as SimulationOptions));
-        for (let result = results.get(told); result !== undefined && !isEnough; result = results.get(told)) {
-          results.delete(told);
-          told += 1;
-          isEnough = !onResult(result);
-        }
+        await process.simulate(wanted[at] as SimulationOptions).then(
+          (result) => results.set(at, result),
+          (error: unknown) => errors.set(at, error),
+        );
+        // Those before it are under way and have their turn first; nobody wants those after it.
+        if (errors.has(at)) next = wanted.length;
+        tell();
       }
     } finally {
       process.stop();
     }
   };
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), wanted.length) }, work));
+  if (!isEnough && errors.has(told)) throw errors.get(told);
 }

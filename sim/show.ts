@@ -1,3 +1,4 @@
+import { count, plural } from '../dashboard/format.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { colour } from '../src/cli/terminal.ts';
 import type { SimArguments } from './arguments.ts';
@@ -8,8 +9,6 @@ import type { SeedResult } from './simulate.ts';
 const LINES_SHOWN = 60;
 const MOST_VIOLATIONS = 10;
 
-const number = new Intl.NumberFormat('en-US');
-
 export function showSummary(out: Terminal, figures: SimFigures): void {
   const { seeds, days, users, steps, faults, faultsByKind, debits, digest, violations } = figures;
   out.line();
@@ -17,16 +16,19 @@ export function showSummary(out: Terminal, figures: SimFigures): void {
     ['what went wrong on purpose', 'how often'],
     Object.entries(faultsByKind)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([kind, count]) => [kind, number.format(count)]),
+      .map(([kind, times]) => [kind, count(times)]),
   );
   out.line(
-    `${number.format(seeds)} worlds of ${users} members and ${days} days: ${number.format(steps)} steps, ` +
-      `${number.format(faults)} faults, ${number.format(debits)} debits, ${figures.duration_s} s.`,
+    `${plural(seeds, 'world')} of ${plural(users, 'member')} and ${plural(days, 'day')}: ${plural(steps, 'step')}, ` +
+      `${plural(faults, 'fault')}, ${plural(debits, 'debit')}, ${figures.duration_s} s.`,
   );
   out.line(`Digest of all traces: ${digest}`);
   out.line(
     violations === 0
-      ? colour('green', 'Every rule held after each step, and nothing was left over at the end.')
+      ? colour(
+          'green',
+          "Every rule held, the oracle's after each step and the audit's after each window; nothing was left over at the end.",
+        )
       : colour('red', 'A rule was broken.'),
   );
 }
@@ -47,7 +49,7 @@ export function showFailure(
   const lines =
     concerned.length === 0 ? trace : trace.filter((line) => concerned.some((id) => line.includes(id)));
   out.line();
-  out.line(`The last that happened to them, of ${number.format(trace.length)} lines:`);
+  out.line(`The last that happened to them, of ${plural(trace.length, 'line')}:`);
   for (const line of lines.slice(-LINES_SHOWN)) out.line(`  ${line}`);
   out.line();
   out.line('The same again, with everything that happened:');

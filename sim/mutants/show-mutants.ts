@@ -1,19 +1,52 @@
+import { plural } from '../../dashboard/format.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { colour } from '../../src/cli/terminal.ts';
 import type { MutantResult } from './find-mutants.ts';
+import type { Verdict } from './judge.ts';
+
+export interface MutantFigures {
+  readonly total: number;
+  readonly found: number;
+  readonly missed: readonly string[];
+  /** Of these nobody can say. */
+  readonly unclear: readonly string[];
+}
+
+export function mutantFigures(results: readonly MutantResult[]): MutantFigures {
+  const named = (kind: Verdict['kind']): readonly string[] =>
+    results.filter(({ verdict }) => verdict.kind === kind).map(({ mutant }) => mutant.name);
+  return {
+    total: results.length,
+    found: named('found').length,
+    missed: named('missed'),
+    unclear: named('unclear'),
+  };
+}
 
 export function showMutants(out: Terminal, results: readonly MutantResult[]): void {
+  const { total, found, unclear } = mutantFigures(results);
   out.line();
   out.table(
     ['planted fault', 'what it does to people', 'found by', 's'],
-    results.map(({ mutant, by, seconds }) => [
+    results.map(({ mutant, verdict, seconds }) => [
       mutant.name,
       mutant.what,
-      by ?? colour('red', 'nobody'),
+      finderOf(verdict),
       String(seconds),
     ]),
   );
-  const found = results.filter(({ by }) => by !== null).length;
-  const text = `${found} of ${results.length} planted faults are found.`;
-  out.line(found === results.length ? colour('green', text) : colour('red', text));
+  const text = `${found} of ${plural(total, 'planted fault')} found.`;
+  out.line(found === total ? colour('green', text) : colour('red', text));
+  if (unclear.length > 0) out.line(colour('red', `Nobody can say of ${unclear.join(', ')}: see above.`));
+}
+
+function finderOf(verdict: Verdict): string {
+  switch (verdict.kind) {
+    case 'found':
+      return verdict.by;
+    case 'missed':
+      return colour('red', 'nobody');
+    case 'unclear':
+      return colour('red', `unclear: ${verdict.why}`);
+  }
 }

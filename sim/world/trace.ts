@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Of a long run only the end is of interest, and whoever wants more asks for a file. */
+/** Of a long run only the end is of interest: what led to it. All of it would not fit into memory. */
 const LINES_KEPT = 400_000;
 
 /**
@@ -8,21 +8,37 @@ const LINES_KEPT = 400_000;
  * keeping them.
  */
 export class Trace {
-  readonly lines: string[] = [];
+  /** A ring: once it is full, the newest line takes the place of the oldest. */
+  private readonly kept: string[] = [];
+  private readonly mostKept: number;
+  private written = 0;
   private readonly hash = createHash('sha256');
   private readonly nowMs: () => number;
   private readonly startMs: number;
 
-  constructor(nowMs: () => number) {
+  constructor(nowMs: () => number, mostKept = LINES_KEPT) {
     this.nowMs = nowMs;
     this.startMs = nowMs();
+    this.mostKept = mostKept;
+  }
+
+  /** The newest, in their order. Where older ones are left out, the first line says so. */
+  get lines(): string[] {
+    const leftOut = this.written - this.kept.length;
+    if (leftOut === 0) return [...this.kept];
+    const oldest = this.written % this.mostKept;
+    return [`(${leftOut} earlier lines are left out)`].concat(
+      this.kept.slice(oldest),
+      this.kept.slice(0, oldest),
+    );
   }
 
   write(who: string, what: string): void {
     const line = `${clockText(this.nowMs() - this.startMs)} ${who} ${what}`;
     this.hash.update(line);
     this.hash.update('\n');
-    if (this.lines.length < LINES_KEPT) this.lines.push(line);
+    this.kept[this.written % this.mostKept] = line;
+    this.written += 1;
   }
 
   /** Ends the trace. */

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type * as SeedProcesses from '../../sim/seed-processes.ts';
 
 /*
  * The simulation as people run it, compiled, in processes of its own: it moves the clock that everybody in its process sees.
  */
 
 const MAIN = fileURLToPath(new URL('../../dist/sim/main.js', import.meta.url));
+const PROCESSES = new URL('../../dist/sim/seed-processes.js', import.meta.url).href;
 
 interface Ended {
   readonly code: number;
@@ -27,7 +29,7 @@ const sim = (...args: string[]): Promise<Ended> =>
 
 it('finds nothing wrong in twenty small worlds', async () => {
   const { code, figures, shown } = await sim('--seeds', '20', '--days', '12', '--users', '30');
-  expect(shown).toContain('Every rule held after each step');
+  expect(shown).toContain("Every rule held, the oracle's after each step and the audit's after each window");
   expect(figures).toMatchObject({ seeds: 20, days: 12, users: 30, violations: 0 });
   expect(figures['debits']).toBeGreaterThan(100);
   expect(figures['faults']).toBeGreaterThan(5_000);
@@ -48,7 +50,39 @@ it('gives the same trace for the same seed, and another for another', async () =
 
 it('finds a fault that is planted, and shows the seed and what happened', async () => {
   const { code, figures, shown } = await sim('--mutants', '--only', 'skip-the-intent');
-  expect(figures).toEqual({ total: 1, found: 1, missed: [] });
+  expect(figures).toEqual({ total: 1, found: 1, missed: [], unclear: [] });
   expect(shown).toMatch(/skip-the-intent.*seed \d+, rule 2/s);
   expect(code).toBe(0);
 }, 120_000);
+
+it('says before anything runs that the trace cannot be written', async () => {
+  await expect(sim('--trace', '/nowhere/t.txt')).rejects.toThrow(
+    'no figures: --trace is "/nowhere/t.txt"; must be',
+  );
+});
+
+describe('a seed without a result', () => {
+  /** Simulates two seeds in processes that run some code first. */
+  async function simulateAfter(code: string): Promise<void> {
+    const { simulateAll } = (await import(PROCESSES)) as typeof SeedProcesses;
+    const seeds = [1, 2].map((seed) => ({ seed, days: 1, users: 1 }));
+    await simulateAll(seeds, () => true, { execArgv: ['--import', `data:text/javascript,${code}`] });
+  }
+
+  /** Each world begins on a day from 2026 on. */
+  const whenItBegins = (act: string): string =>
+    `const utc = Date.UTC; Date.UTC = (...date) => { if (date[0] === 2026) ${act}; return utc(...date); };`;
+
+  it.each([
+    ['it throws', whenItBegins('throw new Error("no days")')],
+    ['something in it throws and nobody waits', whenItBegins('Promise.reject(new Error("no days"))')],
+  ])('is one that crashed where %s, the first of them', async (_, code) => {
+    await expect(simulateAfter(code)).rejects.toMatchObject({ seed: 1, reason: 'Error: no days' });
+  });
+
+  it('is no crash where the process never came to simulate it', async () => {
+    await expect(simulateAfter('process.exit(3)')).rejects.toThrow(
+      /^a process of the simulation ended with 3$/,
+    );
+  });
+});
