@@ -65,7 +65,7 @@ export class Acts {
       this.later(spanMs, () => this.freezeSome());
     if (this.random.chance((RUNS_BY_HAND_PER_NINETY_DAYS * days) / 90))
       this.later(spanMs, () => this.desk.run(this.random.pick(['retry', 'scheduled'])));
-    if (this.random.chance(0.3 * days)) this.later(spanMs, () => this.desk.clearQuarantine());
+    if (this.random.chance(0.1 * days)) this.later(spanMs, () => this.desk.clearQuarantine());
   }
 
   /** An operator ends whatever is still frozen. */
