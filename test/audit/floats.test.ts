@@ -360,12 +360,7 @@ const planted: Record<string, Plant> = {
     const paid = { stage: 'TODAY6AM', rail: 'PINLESS', outcomes: ['COMPLETED'] } as const;
     const past = ['09:00', '09:10'].map((time) => ({ ...paid, at: `2026-11-16T${time}:00Z` }));
     const owner = await lived('COMPLETED', past);
-    const unknown: [number, RegExp] = [2, /was resolved as COMPLETED, and the bank has no debit under it/];
-    const forbidden: [number, RegExp] = [
-      6,
-      /of TODAY6AM was opened on a float that was COMPLETED or DEFAULTED/,
-    ];
-    return finds(owner, unknown, unknown, forbidden);
+    return finds(owner, [6, /of TODAY6AM was opened on a float that was COMPLETED or DEFAULTED/]);
   },
   'rule 5: more than the advance': async () => {
     const owner = await collected();

@@ -44,9 +44,10 @@ function disagreement(key: KeyTally, debitedAt: bigint, { openedAt, resolution }
 
 /**
  * Who is said to have paid has paid: a charge without an answer must not be taken for one that went through. Entries are
- * debited when they settle. The ledger was read before: what was resolved since may not be in it yet.
+ * debited when they settle; of floats and recurring payments it is not asked, because made-up members have a past there that
+ * no bank knows. The ledger was read before: what was resolved since may not be in it yet.
  */
-export function* paidWithoutDebit(
+function* paidWithoutDebit(
   { tally, attempts }: Collected,
   { now, isLedgerRead }: Circumstances,
 ): Generator<string> {
