@@ -68,10 +68,14 @@ export async function gatherRecurringFacts(
   const subscriptionId = recurringRecordId(subscription);
   // Whoever is not charged at all need not be asked about.
   const isDue = whyNotPaid(subscription, dateOf(now)) === null;
-  const [user, background] = await Promise.all([
-    isDue ? sources.users.get(userId) : null,
-    sources.pipeline.readBackground({ userId, subscriptionId, triggerId, accountId: null }),
-  ]);
+  const user = isDue ? await sources.users.get(userId) : null;
+  // Last, because it must be fresh when a charge is opened: a slow service would make it old.
+  const background = await sources.pipeline.readBackground({
+    userId,
+    subscriptionId,
+    triggerId,
+    accountId: null,
+  });
   const { state, freezes } = background;
   const facts: RecurringFacts = {
     triggerId,
