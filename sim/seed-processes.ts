@@ -27,12 +27,20 @@ export class SeedCrash extends Error {
 
 type Answer = { readonly result: SeedResult } | { readonly crashed: string };
 
+/**
+ * A world leaves behind what its processes were waiting for when they died or the world ended: Node keeps a signal made of
+ * others for as long as somebody listens to it, and the dead never stop listening. After so many a fresh process goes on, so
+ * that memory does not grow with the seeds.
+ */
+const WORLDS_OF_A_PROCESS = 10;
+
 /** A process that simulates one seed at a time. */
-export class SeedProcess {
+class SeedProcess {
   private readonly child: ChildProcess;
   private readonly ended: Promise<never>;
+  private worlds = 0;
 
-  constructor({ env = {}, execArgv = [] }: SeedProcessOptions = {}) {
+  constructor({ env = {}, execArgv = [] }: SeedProcessOptions) {
     this.child = fork(CHILD, {
       env: { ...process.env, ...env },
       execArgv: [...execArgv],
@@ -44,7 +52,12 @@ export class SeedProcess {
     this.ended.catch(() => undefined);
   }
 
+  get isWornOut(): boolean {
+    return this.worlds >= WORLDS_OF_A_PROCESS;
+  }
+
   async simulate(options: SimulationOptions): Promise<SeedResult> {
+    this.worlds += 1;
     const answered = new Promise<Answer>((resolve) => this.child.once('message', resolve));
     this.child.send(options);
     const answer = await Promise.race([answered, this.ended]);
@@ -78,9 +91,13 @@ export async function simulateAll(
     }
   };
   const work = async (): Promise<void> => {
-    const process = new SeedProcess(options);
+    let process = new SeedProcess(options);
     try {
       for (let at = next++; at < wanted.length && !isEnough; at = next++) {
+        if (process.isWornOut) {
+          process.stop();
+          process = new SeedProcess(options);
+        }
         await process.simulate(wanted[at] as SimulationOptions).then(
           (result) => results.set(at, result),
           (error: unknown) => errors.set(at, error),

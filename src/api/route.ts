@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wrongInWords } from '../in-words.ts';
 import type { Caller, Role } from '../ports/caller.ts';
 import type { FieldError, ProblemCode } from './problems.ts';
 import { Problem } from './problems.ts';
@@ -99,7 +100,7 @@ function checked(schemas: Record<Place, z.ZodType>, raw: RawRequest): Record<Pla
   const fields: FieldError[] = [];
   const read = (place: Place): unknown => {
     // A request without a body has sent an empty one.
-    const result = schemas[place].safeParse(raw[place] ?? {});
+    const result = schemas[place].safeParse(raw[place] ?? {}, { error: wrongInWords });
     if (!result.success)
       fields.push(...result.error.issues.flatMap((issue) => refusals(PLACES[place], issue)));
     return result.data;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ConfigurationError } from '../errors.ts';
+import { allowedInWords } from '../in-words.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,7 +19,7 @@ export function readConfig<S extends Sections>(
   );
   const problems: string[] = [];
   const values = Object.entries(sections).map(([section, schema]) => {
-    const result = schema.safeParse(set);
+    const result = schema.safeParse(set, { error: allowedInWords });
     if (result.success) return [section, result.data];
     problems.push(...result.error.issues.map((issue) => describe(issue, set)));
     return [section, undefined];
@@ -31,22 +32,7 @@ export function readConfig<S extends Sections>(
 /** Never the value itself where it may be a secret: names and what is allowed are enough. */
 function describe(issue: z.core.$ZodIssue, set: Environment): string {
   const variable = String(issue.path[0] ?? '?');
-  if (set[variable] === undefined) return `${variable} is not set; it must be ${allowed(issue)}`;
+  if (set[variable] === undefined) return `${variable} is not set; it must be ${issue.message}`;
   const shown = /TOKEN|SECRET|URL/.test(variable) ? '' : ` is ${JSON.stringify(set[variable])};`;
-  return `${variable}${shown} must be ${allowed(issue)}`;
-}
-
-function allowed(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_value':
-      return `one of ${issue.values.join(', ')}`;
-    case 'too_small':
-      return `at least ${issue.minimum}`;
-    case 'too_big':
-      return `at most ${issue.maximum}`;
-    case 'invalid_type':
-      return issue.message.startsWith('Invalid input') ? `a ${issue.expected}` : issue.message;
-    default:
-      return issue.message;
-  }
+  return `${variable}${shown} must be ${issue.message}`;
 }

@@ -1,0 +1,33 @@
+import type { z } from 'zod';
+
+/** What a schema allows, in words, where it has none of its own. Goes with `safeParse(…, { error: allowedInWords })`. */
+export function allowedInWords(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return kind(issue.expected);
+    case 'invalid_value':
+      return issue.values.length === 1 ? String(issue.values[0]) : `one of ${issue.values.join(', ')}`;
+    case 'too_small':
+      return `at least ${measured(issue.minimum, issue.origin)}`;
+    case 'too_big':
+      return `at most ${measured(issue.maximum, issue.origin)}`;
+    default:
+      return undefined;
+  }
+}
+
+/** The same, and first of all that a field is not there. */
+export function wrongInWords(issue: z.core.$ZodRawIssue): string | undefined {
+  const allowed = allowedInWords(issue);
+  return allowed !== undefined && issue.input === undefined ? `missing; ${allowed}` : allowed;
+}
+
+function kind(expected: string): string {
+  if (expected === 'int') return 'a whole number';
+  return `${/^[ao]/.test(expected) ? 'an' : 'a'} ${expected}`;
+}
+
+function measured(bound: number | bigint, of: string): string {
+  if (of === 'string') return `${bound} characters`;
+  return of === 'array' ? `${bound} items` : String(bound);
+}
