@@ -5,6 +5,7 @@ import { mayActAs } from '../src/api/caller.ts';
 import type { Health } from '../src/ports/health.ts';
 import type { OwnedUsers } from '../src/domain/ownership.ts';
 import type { Tiers } from '../src/domain/tiers.ts';
+import { readBy } from '../src/in-words.ts';
 import type { Caller } from '../src/ports/caller.ts';
 import type { Clock } from '../src/ports/clock.ts';
 import type { Gateway } from '../src/ports/gateways.ts';
@@ -82,11 +83,10 @@ export async function show(
 }
 
 /** What was filled in. A value that is refused is named. */
-export function formOf<S extends z.ZodType>(request: Request, schema: S, back: string): z.output<S> {
-  const parsed = schema.safeParse(request.body ?? {});
-  if (parsed.success) return parsed.data;
-  const told = parsed.error.issues.map(({ path, message }) => `${path.map(String).join('.')}: ${message}`);
-  throw new PageError(400, 'Not understood', told.join('; '), back);
+export function formOf<T>(request: Request, schema: z.ZodType<T>, back: string): T {
+  const read = readBy(schema, request.body ?? {});
+  if ('wrong' in read) throw new PageError(400, 'Not understood', read.wrong, back);
+  return read.data;
 }
 
 /** A plain text of the query; null when it is missing, empty or given twice. */

@@ -1,5 +1,15 @@
 import type { z } from 'zod';
 
+/** What came, as the schema reads it; or what is wrong with it: each field by its name, never its value. */
+export function readBy<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+): { readonly data: T } | { readonly wrong: string } {
+  const { success, data, error } = schema.safeParse(value, { error: wrongInWords });
+  if (success) return { data };
+  return { wrong: error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ') };
+}
+
 /** What a schema allows, in words, where it has none of its own. Goes with `safeParse(…, { error: allowedInWords })`. */
 export function allowedInWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
@@ -16,10 +26,10 @@ export function allowedInWords(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** The same, and first of all that a field is not there. */
+/** The same, and that a field is not there. */
 export function wrongInWords(issue: z.core.$ZodRawIssue): string | undefined {
   const allowed = allowedInWords(issue);
-  return allowed !== undefined && issue.input === undefined ? `missing; ${allowed}` : allowed;
+  return allowed !== undefined && issue.input === undefined ? `${allowed}, which is missing` : allowed;
 }
 
 function kind(expected: string): string {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { HandledEvent, MembershipEvent } from '../domain/memberships/membership-event.ts';
 import { TERMS } from '../domain/subscription.ts';
 import { MalformedEventError } from '../errors.ts';
+import { readBy } from '../in-words.ts';
 import type { InboxEvent } from '../ports/inbox.ts';
 
 /** Go writes what is not set as an empty text, other producers as null or not at all. */
@@ -28,11 +29,9 @@ const payload = z.object({
 
 /** Throws a MalformedEventError that names the field, never its value. */
 export function readMembershipEvent(event: InboxEvent, type: HandledEvent): MembershipEvent {
-  const { success, data, error } = payload.safeParse(event.data);
-  if (!success) {
-    const fields = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-    throw new MalformedEventError(`${event.type} ${event.identity}: ${fields.join('; ')}`);
-  }
+  const read = readBy(payload, event.data);
+  if ('wrong' in read) throw new MalformedEventError(`${event.type} ${event.identity}: ${read.wrong}`);
+  const { data } = read;
   if (data.user_id !== event.userId)
     throw new MalformedEventError(`${event.type} ${event.identity}: it names another user than its record`);
   return {

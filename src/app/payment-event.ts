@@ -5,6 +5,7 @@ import { parseMoney } from '../domain/money.ts';
 import type { PaymentOutcome } from '../domain/payment-outcome.ts';
 import type { SubscriptionId, UserId } from '../domain/subscription.ts';
 import { MalformedEventError } from '../errors.ts';
+import { readBy } from '../in-words.ts';
 import type { InboxEvent } from '../ports/inbox.ts';
 import { EVENT_LIMITS } from '../ports/inbox.ts';
 import { floatLockKey, subscriptionLockKey } from '../ports/lock.ts';
@@ -86,20 +87,18 @@ export function readFloatEvent(event: InboxEvent): FloatEvent {
 }
 
 function readData<T extends PaymentData>(
-  { type, userId, data: received }: InboxEvent,
+  { type, userId, data }: InboxEvent,
   schema: z.ZodType<T>,
   statusOfType: Readonly<Record<string, string>>,
 ): T {
   if (!Object.hasOwn(statusOfType, type)) throw new MalformedEventError(`there is no event ${type}`);
-  const { success, data: read, error } = schema.safeParse(received);
-  if (!success) {
-    const fields = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-    throw new MalformedEventError(`${type} cannot be read: ${fields}`);
-  }
-  if (read.status !== statusOfType[type])
-    throw new MalformedEventError(`${type} says that the payment is ${read.status}`);
-  if (read.user_id !== userId) throw new MalformedEventError(`${type} is in the inbox of another user`);
-  return read;
+  const read = readBy(schema, data);
+  if ('wrong' in read) throw new MalformedEventError(`${type} cannot be read: ${read.wrong}`);
+  const { status, user_id: named } = read.data;
+  if (status !== statusOfType[type])
+    throw new MalformedEventError(`${type} says that the payment is ${status}`);
+  if (named !== userId) throw new MalformedEventError(`${type} is in the inbox of another user`);
+  return read.data;
 }
 
 function outcomeOf({ status, return_code: code, error_message: message }: PaymentData): PaymentOutcome {

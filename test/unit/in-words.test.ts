@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { allowedInWords, wrongInWords } from '../../src/in-words.ts';
+import { allowedInWords, readBy, wrongInWords } from '../../src/in-words.ts';
 
 const said = (schema: z.ZodType, value: unknown, error: typeof wrongInWords = wrongInWords): string[] =>
   schema.safeParse(value, { error }).error?.issues.map(({ message }) => message) ?? [];
@@ -24,7 +24,19 @@ describe('what a schema allows, in words', () => {
 
   it('says what is not there, unless the schema has words of its own', () => {
     const schema = z.object({ id: z.string(), name: z.string('a name') });
-    expect(said(schema, {})).toEqual(['missing; a string', 'a name']);
+    expect(said(schema, {})).toEqual(['a string, which is missing', 'a name']);
     expect(said(schema, {}, allowedInWords)).toEqual(['a string', 'a name']);
+  });
+});
+
+describe('a value read by a schema', () => {
+  it('names each field that is wrong, never its value', () => {
+    const schema = z.object({ id: z.string(), account: z.object({ amount: z.number() }) });
+    expect(readBy(schema, { id: 'x', account: { amount: 1 } })).toEqual({
+      data: { id: 'x', account: { amount: 1 } },
+    });
+    expect(readBy(schema, { account: { amount: 'secret' } })).toEqual({
+      wrong: 'id: a string, which is missing; account.amount: a number',
+    });
   });
 });

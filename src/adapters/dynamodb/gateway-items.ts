@@ -15,6 +15,7 @@ import type {
 import { OWNER_TYPES } from '../../domain/gateways/subscription.ts';
 import { PAYMENT_WORDS, STATE_WORDS } from '../../domain/gateways/transitions.ts';
 import { msOf, plusDays, sortableText } from '../../domain/instant.ts';
+import { readBy } from '../../in-words.ts';
 import type { StoredGatewayEvent } from '../../ports/gateways.ts';
 import { GATEWAY_RESULTS, TROUBLED } from '../../ports/gateways.ts';
 import { instant } from '../codecs.ts';
@@ -84,11 +85,9 @@ const row = z.object({
 });
 
 export function readGatewaySubscription(item: RawItem): GatewaySubscription {
-  const result = row.safeParse(unmarshall(item));
-  if (!result.success) {
-    const fields = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
-    throw new Error(`gateway subscription ${item['id']?.S ?? '?'} cannot be read: ${fields}`);
-  }
+  const result = readBy(row, unmarshall(item));
+  if ('wrong' in result)
+    throw new Error(`gateway subscription ${item['id']?.S ?? '?'} cannot be read: ${result.wrong}`);
   const { told, payment, collision, id: itsId, sku, gateway, quantity, ...columns } = result.data;
   return {
     id: itsId,

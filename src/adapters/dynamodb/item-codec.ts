@@ -5,6 +5,7 @@ import type { AttemptId } from '../../domain/attempt.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { sortableText } from '../../domain/instant.ts';
 import type { SubscriptionId, UserId } from '../../domain/subscription.ts';
+import { readBy } from '../../in-words.ts';
 import type { RawItem } from './raw-item.ts';
 
 /*
@@ -37,11 +38,10 @@ export const partOf = (list: string, id: string): string =>
   `${list}#${createHash('sha256').update(id).digest().readUInt8(0) % PARTS}`;
 
 export function read<T>(schema: z.ZodType<T>, item: RawItem): T {
-  const result = schema.safeParse(unmarshall(item));
-  if (result.success) return result.data;
-  const fields = result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
+  const result = readBy(schema, unmarshall(item));
+  if ('data' in result) return result.data;
   throw new Error(
-    `pipeline item ${item['pk']?.S ?? '?'} / ${item['sk']?.S ?? '?'} cannot be read: ${fields}`,
+    `pipeline item ${item['pk']?.S ?? '?'} / ${item['sk']?.S ?? '?'} cannot be read: ${result.wrong}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { MalformedEventError } from '../../errors.ts';
+import { readBy } from '../../in-words.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -14,10 +15,9 @@ export function jsonOf(bytes: Uint8Array): unknown {
 
 /** What a gateway promises of its events. The message names fields, never their values. */
 export function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const fields = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-  throw new MalformedEventError(fields);
+  const read = readBy(schema, value);
+  if ('wrong' in read) throw new MalformedEventError(read.wrong);
+  return read.data;
 }
 
 /** Absent and null are the same: nothing is said of it. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ServiceDownError } from '../../errors.ts';
+import { readBy } from '../../in-words.ts';
 import type { SignRequest } from './sign-request.ts';
 
 export interface HttpOptions {
@@ -67,10 +68,9 @@ export class HttpService {
   }
 
   checked<T>(schema: z.ZodType<T>, body: unknown): T {
-    const result = schema.safeParse(body);
-    if (result.success) return result.data;
-    const fields = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-    throw this.down(`answers what cannot be read (${fields})`);
+    const read = readBy(schema, body);
+    if ('wrong' in read) throw this.down(`answers what cannot be read (${read.wrong})`);
+    return read.data;
   }
 
   down(what: string, cause?: unknown): ServiceDownError {

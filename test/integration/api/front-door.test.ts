@@ -212,7 +212,7 @@ describe('every route', () => {
     expect(status).toBe(400);
     expect((body as { errors: object[] }).errors).toEqual(
       expect.arrayContaining([
-        { in: 'body', field: 'id', message: 'missing; a string' },
+        { in: 'body', field: 'id', message: 'a string, which is missing' },
         { in: 'body', field: 'data', message: 'an object' },
       ]),
     );
