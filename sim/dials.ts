@@ -19,7 +19,13 @@ export interface Dials {
   readonly malformedEvents: number;
   /** Per window: what has expired stays for another one. */
   readonly ttlLate: number;
+  /** How far a clock that jumps is off at most. */
+  readonly clockOffMs: number;
 }
+
+/** The audit compares times of several clocks and says how far they may differ: 2 s about a freeze, 5 s from us to the bank. */
+export const CLOCKS_AGREE_MS = 900;
+const HOUR_MS = 3_600_000;
 
 /** What hits whole processes and servers. */
 export const STORM_KINDS = [
@@ -100,6 +106,7 @@ export function dialsOf(random: Random): Dials {
     publishedTwice: upTo(0.15),
     malformedEvents: upTo(0.25),
     ttlLate: upTo(0.9),
+    clockOffMs: random.chance(1 / 3) ? HOUR_MS : CLOCKS_AGREE_MS,
   };
 }
 

@@ -36,6 +36,8 @@ const EVENT_OF: Readonly<Partial<Record<Act, string>>> = {
 
 const FREEZES_PER_NINETY_DAYS = 8;
 const RUNS_BY_HAND_PER_NINETY_DAYS = 25;
+/** Longer than most periods are to run: who is in it becomes due. */
+const QUARANTINE_CLEARED_PER_NINETY_DAYS = 3;
 const HOUR_MS = 3_600_000;
 const UNDECIDED = 0.4;
 const MIND_MS = 4_000;
@@ -65,7 +67,8 @@ export class Acts {
       this.later(spanMs, () => this.freezeSome());
     if (this.random.chance((RUNS_BY_HAND_PER_NINETY_DAYS * days) / 90))
       this.later(spanMs, () => this.desk.run(this.random.pick(['retry', 'scheduled'])));
-    if (this.random.chance(0.1 * days)) this.later(spanMs, () => this.desk.clearQuarantine());
+    if (this.random.chance((QUARANTINE_CLEARED_PER_NINETY_DAYS * days) / 90))
+      this.later(spanMs, () => this.desk.clearQuarantine());
   }
 
   /** An operator ends whatever is still frozen. */

@@ -7,8 +7,6 @@ import type { World } from '../world/world.ts';
 
 const MINUTE_MS = 60_000;
 const MOST_AHEAD_MINUTES = 180;
-/** A clock that is further off is beyond what the rules promise: 2 s after a freeze, 5 s between us and the bank. */
-const CLOCK_OFF_MS = 900;
 
 /**
  * Strikes between two steps, wherever anybody happens to wait. Steps are counted, not time: where much is done much goes
@@ -91,7 +89,8 @@ export class Storm {
         return this.expireEarly();
       case 'clock-off': {
         const { process } = random.pick(this.roles);
-        process.clockOffMs = random.between(-CLOCK_OFF_MS, CLOCK_OFF_MS);
+        const mostMs = world.dials.clockOffMs;
+        process.clockOffMs = random.between(-mostMs, mostMs);
         return process.name;
       }
     }
