@@ -162,6 +162,7 @@ class Simulation {
       if (run === 'scheduled') this.lastScheduledMs = atMs;
       this.letExpire();
       acts?.plan(1 / windows.length, WINDOW_MS);
+      if (run === 'scheduled') acts?.planLastMinute();
       await this.untilQuiet(afterStep);
       await this.look(10 * DAY_MS);
       await foretold?.();

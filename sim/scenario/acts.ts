@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { DUE_INDEX } from '../../src/adapters/dynamodb/subscriptions.ts';
 import type { FreezeTarget } from '../../src/ports/freezes.ts';
 import type { UserId } from '../../src/domain/subscription.ts';
 import type { Random } from '../random.ts';
@@ -38,6 +39,9 @@ const FREEZES_PER_NINETY_DAYS = 8;
 const RUNS_BY_HAND_PER_NINETY_DAYS = 25;
 /** Longer than most periods are to run: who is in it becomes due. */
 const QUARANTINE_CLEARED_PER_NINETY_DAYS = 3;
+/** Of those who are about to be charged: so many think of something just then, within so long. */
+const LAST_MINUTE = 0.05;
+const LAST_MINUTE_MS = 20_000;
 const HOUR_MS = 3_600_000;
 const UNDECIDED = 0.4;
 const MIND_MS = 4_000;
@@ -69,6 +73,15 @@ export class Acts {
       this.later(spanMs, () => this.desk.run(this.random.pick(['retry', 'scheduled'])));
     if (this.random.chance((QUARANTINE_CLEARED_PER_NINETY_DAYS * days) / 90))
       this.later(spanMs, () => this.desk.clearQuarantine());
+  }
+
+  /** A run begins, and some of those whom it will charge act at the same time: that is when order matters. */
+  planLastMinute(): void {
+    for (const userId of this.due()) {
+      if (!this.random.chance(LAST_MINUTE)) continue;
+      const act = this.random.pick(['cancel', 'pause', 'pay-by-hand'] as const);
+      this.later(LAST_MINUTE_MS, () => this.do(act, this.world.members.of(userId)));
+    }
   }
 
   /** An operator ends whatever is still frozen. */
@@ -148,17 +161,34 @@ export class Acts {
     this.world.trace.write('world', `status ${member.userId} ${status}`);
   }
 
+  private due(): string[] {
+    const tomorrow = new Date(this.world.timeline.nowMs + 24 * HOUR_MS).toISOString();
+    const items = this.billing({
+      IndexName: DUE_INDEX,
+      KeyConditionExpression: 'billing_status = :s AND billing_date < :t',
+      ExpressionAttributeValues: { ':s': { S: 'SCHEDULED' }, ':t': { S: tomorrow } },
+    });
+    return items.map(({ user_id: userId }) => userId?.S ?? '');
+  }
+
   private recordOf(userId: string): string | null {
-    const { Items = [] } = this.world.dynamo.execute('Query', {
-      TableName: TABLES.billing,
+    const items = this.billing({
       KeyConditionExpression: 'user_id = :u',
       ExpressionAttributeValues: { ':u': { S: userId } },
-    }) as { Items?: Record<string, { S?: string }>[] };
-    const payable = Items.filter(
+    });
+    const payable = items.filter(
       ({ billing_status: status }) => status?.S === 'SCHEDULED' || status?.S === 'ERROR',
     );
-    const [any] = payable.length > 0 ? [this.random.pick(payable)] : Items;
+    const [any] = payable.length > 0 ? [this.random.pick(payable)] : items;
     return any?.['subscription_id']?.S ?? null;
+  }
+
+  private billing(query: object): Record<string, { S?: string }>[] {
+    const { Items: items = [] } = this.world.dynamo.execute('Query', {
+      TableName: TABLES.billing,
+      ...query,
+    }) as { Items?: Record<string, { S?: string }>[] };
+    return items;
   }
 
   private freezeSome(): void {

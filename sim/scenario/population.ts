@@ -54,7 +54,7 @@ function firstPeriod(world: World, random: Random, userId: string, n: number): S
   const today = dateOf(instantFromMs(startMs));
   const isFriday = random.chance(0.2);
   const plan = random.pick(PLANS);
-  const yearly = random.chance(0.1) ? plan.yearly : null;
+  const yearly = random.chance(0.25) ? plan.yearly : null;
   let day = addDays(today, random.between(0, 30));
   while (isFriday && weekdayOf(day) !== FRIDAY) day = addDays(day, 1);
   const createdDate = instantFromMs(startMs - 10 * DAY_MS);
