@@ -324,4 +324,12 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (row !== null && !free && !isDead(context, row, past)) break;',
     replace: 'if (row !== null && !free) break;',
   },
+  {
+    name: 'give-up-what-was-sent-again',
+    what: 'an attempt is given up a day after it began, though it was sent again an hour ago',
+    file: 'src/app/settle-attempt.ts',
+    find: 'if (now < plusMs(lastSentAt(attempt), abandonAfterMs)) return null;',
+    replace: 'if (now < plusMs(attempt.openedAt, abandonAfterMs)) return null;',
+    test: 'test/integration/collect/settle-attempt.test.ts',
+  },
 ];

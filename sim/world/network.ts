@@ -26,8 +26,14 @@ export interface Link {
   readonly onSilence: () => Error;
 }
 
+/** Calls back when a request would do the most harm. */
+export type WorstMoment = (callback: () => void) => void;
+
 /** Whoever sent it is dead: how likely it is that what was sent hangs somewhere on its way. */
 const ORPHAN_DELAYED = 0.4;
+/** How many of those hang until their worst moment has come, and how soon after it they arrive. */
+const ORPHAN_AT_WORST = 0.5;
+const AFTER_WORST_MS = 150;
 
 const FATES = ['refused', 'lost', 'answer-lost', 'late', 'sent-twice'] as const;
 
@@ -47,7 +53,7 @@ export class Network {
     this.onFault = onFault;
   }
 
-  call<T>(process: SimProcess, link: Link, apply: () => T): Promise<T> {
+  call<T>(process: SimProcess, link: Link, apply: () => T, worst: WorstMoment | null = null): Promise<T> {
     const fate = this.fateOf(link);
     if (fate !== 'good') this.onFault(process, link.name, fate);
     const [least, most] = link.latencyMs;
@@ -60,8 +66,14 @@ export class Network {
         void this.timeline.after(delayMs, () => {
           const leftMs = latestAtMs - this.timeline.nowMs;
           const isOrphan = !process.isAlive && leftMs > 0 && this.random.chance(ORPHAN_DELAYED);
-          if (isOrphan) arrive(Math.min(leftMs, this.lateness(link)), then);
-          else then(outcomeOf(apply));
+          if (!isOrphan) return then(outcomeOf(apply));
+          if (worst === null || !this.random.chance(ORPHAN_AT_WORST))
+            return arrive(Math.min(leftMs, this.lateness(link)), then);
+          const atLast = this.timeline.after(leftMs, () => then(outcomeOf(apply)));
+          worst(() => {
+            atLast.cancel();
+            this.timeline.after(this.random.next() * AFTER_WORST_MS, () => then(outcomeOf(apply)));
+          });
         });
       const answer = (outcome: Outcome<T>): void =>
         void process.deliver(backMs, () =>

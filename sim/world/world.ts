@@ -3,7 +3,7 @@ import {
   ProvisionedThroughputExceededException,
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient, TransactWriteItemsInput } from '@aws-sdk/client-dynamodb';
 import { ensureTable, tableDefinitions } from '../../src/adapters/dynamodb/tables.ts';
 import type { TableNames } from '../../src/adapters/dynamodb/tables.ts';
 import { ServiceDownError, StreamThrottledError } from '../../src/errors.ts';
@@ -16,7 +16,7 @@ import { clientOver } from '../dynamodb/client-over.ts';
 import type { Random } from '../random.ts';
 import { randomOf } from '../random.ts';
 import { Broker } from './broker.ts';
-import type { Fate, Link } from './network.ts';
+import type { Fate, Link, WorstMoment } from './network.ts';
 import { Network } from './network.ts';
 import { SimBank } from './sim-bank.ts';
 import type { BankHooks } from './sim-bank.ts';
@@ -83,6 +83,8 @@ export class World {
   private storeBrownoutUntilMs = 0;
   private bankBrownoutUntilMs = 0;
   private readonly sentByToken = new Map<string, number>();
+  /** By lock: what waits for somebody else to take it. */
+  private readonly onTakeover = new Map<string, (() => void)[]>();
   private ids = 0;
   private readonly ambush: {
     writing?: (process: SimProcess) => void;
@@ -99,7 +101,10 @@ export class World {
       this.noteFate(process, link, fate),
     );
     this.dynamo = new MemoryDynamo({ nowMs: () => this.timeline.nowMs });
-    this.dynamo.onChange((change) => this.changes.push(change));
+    this.dynamo.onChange((change) => {
+      this.changes.push(change);
+      this.noteTakeover(change);
+    });
     this.broker = new Broker(this.timeline, this.random('broker'), {
       stallMs: STALL_MS,
       trace: (what) => this.trace.write('redis', what),
@@ -156,8 +161,28 @@ export class World {
         });
       }
       const sentMs = this.firstSentMs(input);
-      return this.network.call(process, link, () => this.execute({ process, operation, input, sentMs }));
+      const apply = () => this.execute({ process, operation, input, sentMs });
+      return this.network.call(process, link, apply, this.worstMomentOf(input));
     });
+  }
+
+  /** Of what is written under a lock: when somebody else has taken it, and has not written anything yet. */
+  private worstMomentOf({ TransactItems: parts = [] }: Partial<TransactWriteItemsInput>): WorstMoment | null {
+    const key = parts.find(({ ConditionCheck: check }) => check?.TableName === TABLES.locks)?.ConditionCheck
+      ?.Key?.['PartitionKey']?.S;
+    if (key === undefined) return null;
+    return (callback) => {
+      this.onTakeover.set(key, [...(this.onTakeover.get(key) ?? []), callback]);
+    };
+  }
+
+  private noteTakeover({ table, before, after }: ItemChange): void {
+    if (table !== TABLES.locks || after === null || after['isReleased'] !== undefined) return;
+    if (after['ownerName']?.S === before?.['ownerName']?.S) return;
+    const key = after['PartitionKey']?.S ?? '';
+    const waiting = this.onTakeover.get(key) ?? [];
+    this.onTakeover.delete(key);
+    for (const callback of waiting) callback();
   }
 
   private firstSentMs({ ClientRequestToken: token }: { readonly ClientRequestToken?: string }): number {

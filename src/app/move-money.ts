@@ -113,10 +113,11 @@ export async function moveMoney<C extends Chargeable>(
 
 /** Same key, rail and body. A decline ends it: whether another rail may be tried was decided then, not now. */
 export async function sendAgain<C extends Chargeable>(book: Book<C>, theCase: C): Promise<Verdict> {
-  const { open } = theCase.state;
-  if (open === null) throw new Error('there is no open attempt to resume');
-  await theCase.dependencies.gate.enter(theCase.lock.signal);
-  return send(book, theCase, open, null);
+  const { pipeline, gate, clock } = theCase.dependencies;
+  await gate.enter(theCase.lock.signal);
+  const state = await pipeline.sendingAgain(theCase.state, clock.now());
+  if (state.open === null) throw new Error('there is no open attempt to resume');
+  return send(book, { ...theCase, state }, state.open, null);
 }
 
 async function send<C extends Chargeable>(

@@ -7,7 +7,7 @@ import { recurringOf } from '../domain/recurring/record-id.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import type { Lock } from '../ports/lock.ts';
 import type { Attempt } from '../ports/pipeline.ts';
-import { ABANDONED } from '../ports/pipeline.ts';
+import { ABANDONED, lastSentAt } from '../ports/pipeline.ts';
 import type { Payment } from '../ports/services.ts';
 import type { CollectAnyDependencies, OpenCase } from './any-product.ts';
 import { lockKeyOfRecord } from './any-product.ts';
@@ -18,7 +18,7 @@ import { planOfOpener } from './move-money.ts';
 import { openRecurringCase } from './recurring/settle-recurring.ts';
 
 export interface JanitorPolicy {
-  /** How long an attempt may stay open before it is given up. Longer than any processor keeps a request under way. */
+  /** How long after it was last sent an attempt is given up. Longer than any processor keeps a request under way. */
   readonly abandonAfterMs: number;
 }
 
@@ -109,8 +109,8 @@ function sentFirst({ rail, refundOf }: Attempt, payment: Payment | null): Paymen
   return cameBack ? { ...payment, status: 'ACHSENT', errorCode: null, errorMessage: null } : payment;
 }
 
-function givenUp({ openedAt }: Attempt, { abandonAfterMs }: JanitorPolicy, now: Instant): Payment | null {
-  if (now < plusMs(openedAt, abandonAfterMs)) return null;
+function givenUp(attempt: Attempt, { abandonAfterMs }: JanitorPolicy, now: Instant): Payment | null {
+  if (now < plusMs(lastSentAt(attempt), abandonAfterMs)) return null;
   return {
     confirmationId: '',
     status: 'FAILED',

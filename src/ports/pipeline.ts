@@ -39,7 +39,12 @@ export interface Attempt {
   /** Which period of a recurring payment it is for. */
   readonly period?: CalendarDate | null | undefined;
   readonly openedAt: Instant;
+  /** When it was sent again last, by whoever found it open. */
+  readonly sentAgainAt?: Instant | null | undefined;
 }
+
+/** Since when nothing of it has been sent any more. */
+export const lastSentAt = ({ openedAt, sentAgainAt }: Attempt): Instant => sentAgainAt ?? openedAt;
 
 export interface Resolution {
   readonly status: 'COMPLETED' | 'ACHSENT' | 'FAILED';
@@ -146,6 +151,8 @@ export interface PipelineStore {
   readonly watches: AchWatches;
   readonly meters: AchMeters;
   readonly staleReturns: StaleReturns;
+  /** Before the open attempt is sent again: from now on it may be under way once more. */
+  sendingAgain(state: RecordState, at: Instant): Promise<RecordState>;
   /** The janitor asked in vain; the state says when it asks next. */
   askAgainLater(state: RecordState): Promise<void>;
   /** Attempts that are open and due to be asked about. Eventually consistent: look again under the lock. */

@@ -61,13 +61,13 @@ it('a processor without a ledger is said clearly, and the tables are audited all
   expect((await run(false, { PAYMENTS_SERVICE_URL: '' })).text).toContain('ledger not readable: skipped');
 });
 
-it('an attempt is overdue after ATTEMPT_ABANDON_AFTER', async () => {
+it('an attempt is overdue after twice ATTEMPT_ABANDON_AFTER', async () => {
   await on.here.faults([{ id: 'lost', service: 'payments', fault: 'error-before', times: 3 }]);
   const record = await on.here.member();
   await on.here.collect('INITIAL', record, 'run-1');
   await on.here.bank('POST', '/clock/advance', { by: '2h' });
-  expect((await run(false)).code).toBe(0);
-  const { code, text } = await run(false, { ATTEMPT_ABANDON_AFTER: '1h30m' });
+  expect((await run(false, { ATTEMPT_ABANDON_AFTER: '70m' })).code).toBe(0);
+  const { code, text } = await run(false, { ATTEMPT_ABANDON_AFTER: '50m' });
   expect(code).toBe(1);
   expect(text).toMatch(/rule 2: user .*, record .*: attempt .* is open since/);
   await expect(run(false, { ATTEMPT_ABANDON_AFTER: 'soon' })).rejects.toThrow('ATTEMPT_ABANDON_AFTER');

@@ -90,6 +90,7 @@ const attempt = z.object({
     .nullish(),
   period: z.custom<CalendarDate>((value) => typeof value === 'string' && parseDate(value) !== null).nullish(),
   openedAt: instant,
+  sentAgainAt: instant.nullish(),
 }) satisfies z.ZodType<Attempt>;
 
 const resolution = z.object({

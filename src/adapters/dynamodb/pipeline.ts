@@ -24,7 +24,7 @@ import type {
   Resolution,
   StateChange,
 } from '../../ports/pipeline.ts';
-import { ABANDONED } from '../../ports/pipeline.ts';
+import { ABANDONED, lastSentAt } from '../../ports/pipeline.ts';
 import type { RecordRef } from '../../ports/runs.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Timer } from '../../ports/timer.ts';
@@ -208,15 +208,15 @@ export class DynamoPipeline implements PipelineStore {
     };
   }
 
-  /** Unfenced: it changes nothing but when to ask again, and only if nobody changed the state. */
+  /** The janitor starts from the beginning: what it was told before says nothing of what is sent now. */
+  async sendingAgain(state: RecordState, at: Instant): Promise<RecordState> {
+    const before = contentOf(state);
+    return this.changeAlone(before, { open: { ...openAttempt(before), sentAgainAt: at }, checks: 0 });
+  }
+
   async askAgainLater(state: RecordState): Promise<void> {
     const before = contentOf(state);
-    const { subscriptionId, open, past } = before;
-    const content = { revision: before.revision + 1, open, checks: before.checks + 1, past };
-    const Item = items.state.write(subscriptionId, content, this.dueOf(content));
-    await this.options.client.send(
-      new PutItemCommand({ TableName: this.options.table, Item, ...hasRevision(before.revision) }),
-    );
+    await this.changeAlone(before, { open: before.open, checks: before.checks + 1 });
   }
 
   async openAttempts(asOf: Instant, key: PageKey | null): Promise<OpenAttemptPage> {
@@ -290,8 +290,22 @@ export class DynamoPipeline implements PipelineStore {
     const content: StateContent = { revision: before.revision + 1, open, checks, past };
     const item = items.state.write(subscriptionId, content, this.dueOf(content));
     const condition = before.revision === 0 ? rowIsNew('pk') : hasRevision(before.revision);
-    const state = this.put(item, condition, `the attempts of ${subscriptionId} changed meanwhile`);
+    const state = this.put(item, condition, changedMeanwhile(subscriptionId));
     return { state: stateOf({ ...content, subscriptionId, askedAtMs }), writes: [...writes, state] };
+  }
+
+  /** Unfenced: it changes nothing but when to ask and when to give up, and only if nobody changed the state. */
+  private async changeAlone(
+    before: ReadState,
+    change: Pick<StateContent, 'open' | 'checks'>,
+  ): Promise<RecordState> {
+    const { subscriptionId, askedAtMs, past, revision } = before;
+    const content = { ...change, past, revision: revision + 1 };
+    const Item = items.state.write(subscriptionId, content, this.dueOf(content));
+    const request = new PutItemCommand({ TableName: this.options.table, Item, ...hasRevision(revision) });
+    if (!(await unlessRefused(() => this.options.client.send(request))))
+      throw new RecordChangedError(changedMeanwhile(subscriptionId));
+    return stateOf({ ...content, subscriptionId, askedAtMs });
   }
 
   private openOf(content: StateContent): RecordStory['open'] {
@@ -304,7 +318,7 @@ export class DynamoPipeline implements PipelineStore {
     const delays = this.options.checkDelaysMs;
     const repeated = Math.max(0, checks - delays.length + 1) * (delays.at(-1) ?? 0);
     const afterMs = (delays[Math.min(checks, delays.length - 1)] ?? 0) + repeated;
-    return { list: OPEN_ATTEMPTS, at: plusMs(open.openedAt, afterMs) };
+    return { list: OPEN_ATTEMPTS, at: plusMs(lastSentAt(open), afterMs) };
   }
 
   private putAlways(item: RawItem): Write {
@@ -327,6 +341,9 @@ function readable<T>(read: (item: RawItem) => T, item: RawItem, unreadable: Erro
     return [];
   }
 }
+
+const changedMeanwhile = (subscriptionId: SubscriptionId): string =>
+  `the attempts of ${subscriptionId} changed meanwhile`;
 
 /** Nobody has come to a verdict yet, or only to one that is to be looked at again. */
 const notJudged: Condition = {

@@ -112,6 +112,31 @@ describe('an attempt whose answer was lost', () => {
     expect(debits(await here.ledger(record))).toBe(1);
   });
 
+  it('and that was sent again is given up a day after that: until then it may be under way', async () => {
+    const record = await unanswered('timeout-before');
+    here.now = plusMs(START, 23 * HOUR);
+    await here.faults([
+      {
+        id: randomUUID(),
+        service: 'payments',
+        fault: 'timeout-before',
+        times: 3,
+        match: { user_id: record.userId },
+      },
+    ]);
+    expect(await here.collect('INITIAL', record, 'run-2')).toMatchObject({ verdict: 'unknown' });
+    await here.faults([]);
+
+    for (const later of [24 * HOUR, 47 * HOUR - 1]) {
+      here.now = plusMs(START, later);
+      expect(await settle(record)).toEqual({ left: 'no-word-yet' });
+    }
+    here.now = plusMs(START, 47 * HOUR);
+    expect(await settle(record)).toMatchObject({
+      settled: { verdict: 'declined', reason: 'PINLESS-abandoned', triggerId: 'run-1' },
+    });
+  });
+
   it('that somebody resumed meanwhile is left alone', async () => {
     const record = await unanswered('timeout-after');
     here.now = plusMs(START, 5 * MINUTE);
