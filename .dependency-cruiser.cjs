@@ -33,7 +33,7 @@ module.exports = {
       'src/app imports domain and ports; adapters are handed in.',
       { path: '^src/app/' },
       {
-        path: '^(src/(?!(domain/|ports/|app/|errors\\.ts))|queues/|workers/|dashboard/|node_modules/@aws-sdk|node_modules/(bullmq|ioredis|express))',
+        path: '^(src/(?!(domain/|ports/|app/|(errors|in-words)\\.ts))|queues/|workers/|dashboard/|node_modules/@aws-sdk|node_modules/(bullmq|ioredis|express))',
       },
     ),
     only(
@@ -41,21 +41,21 @@ module.exports = {
       'An adapter knows the port it stands behind (the audit has its own) and its configuration, never who uses it.',
       { path: '^src/adapters/' },
       {
-        path: '^(src/(?!(domain/|ports/|adapters/|audit/|config/|errors\\.ts))|queues/|workers/|dashboard/)',
+        path: '^(src/(?!(domain/|ports/|adapters/|audit/|config/|(errors|in-words)\\.ts))|queues/|workers/|dashboard/)',
       },
     ),
     only(
       'api-speaks-to-the-application',
       'What answers a request knows the application; which store and queue stand behind it is said where the API starts.',
       { path: '^src/api/', pathNot: '^src/api/(start-api|main)\\.ts$' },
-      { path: '^(src/(?!(api/|app/|domain/|ports/|figures/|errors\\.ts))|queues/|workers/|dashboard/)' },
+      { path: '^(src/(?!(api/|app/|domain/|ports/|figures/|(errors|in-words)\\.ts))|queues/|workers/|dashboard/)' },
     ),
     only(
       'api-starts-from-the-wiring',
       'The start of the API puts its parts together, as a worker does; it needs no other entry point for that.',
       { path: '^src/api/(start-api|main)\\.ts$' },
       {
-        path: '^(src/(?!(api/|app/|domain/|ports/|figures/|adapters/|wiring/|config/|errors\\.ts))|workers/|dashboard/)',
+        path: '^(src/(?!(api/|app/|domain/|ports/|figures/|adapters/|wiring/|config/|(errors|in-words)\\.ts))|workers/|dashboard/)',
       },
     ),
     only(

@@ -81,7 +81,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'unknown-key-retires-the-attempt',
     what: 'the processor does not know the key yet, and the charge is given up while it is on its way',
     file: 'src/app/settle-attempt.ts',
-    find: 'if (now < plusMs(openedAt, abandonAfterMs)) return null;',
+    find: 'if (now < plusMs(lastSentAt(attempt), abandonAfterMs)) return null;',
     replace: '',
   },
   {

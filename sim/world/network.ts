@@ -31,8 +31,8 @@ export type WorstMoment = (callback: () => void) => void;
 
 /** Whoever sent it is dead: how likely it is that what was sent hangs somewhere on its way. */
 const ORPHAN_DELAYED = 0.4;
-/** How many of those hang until their worst moment has come, and how soon after it they arrive. */
-const ORPHAN_AT_WORST = 0.5;
+/** How many of what is late hangs until its worst moment has come, and how soon after it that arrives. */
+const LATE_AT_WORST = 0.5;
 const AFTER_WORST_MS = 150;
 
 const FATES = ['refused', 'lost', 'answer-lost', 'late', 'sent-twice'] as const;
@@ -66,15 +66,20 @@ export class Network {
         void this.timeline.after(delayMs, () => {
           const leftMs = latestAtMs - this.timeline.nowMs;
           const isOrphan = !process.isAlive && leftMs > 0 && this.random.chance(ORPHAN_DELAYED);
-          if (!isOrphan) return then(outcomeOf(apply));
-          if (worst === null || !this.random.chance(ORPHAN_AT_WORST))
-            return arrive(Math.min(leftMs, this.lateness(link)), then);
-          const atLast = this.timeline.after(leftMs, () => then(outcomeOf(apply)));
-          worst(() => {
-            atLast.cancel();
-            this.timeline.after(this.random.next() * AFTER_WORST_MS, () => then(outcomeOf(apply)));
-          });
+          if (isOrphan) hang(leftMs, then);
+          else then(outcomeOf(apply));
         });
+      const hang = (longestMs: number, then: (outcome: Outcome<T>) => void): void => {
+        if (worst === null || !this.random.chance(LATE_AT_WORST))
+          return arrive(Math.min(longestMs, this.lateness(link)), then);
+        let hasCome = false;
+        const come = (): void => {
+          if (!hasCome) then(outcomeOf(apply));
+          hasCome = true;
+        };
+        this.timeline.after(longestMs, come);
+        worst(() => void this.timeline.after(this.random.next() * AFTER_WORST_MS, come));
+      };
       const answer = (outcome: Outcome<T>): void =>
         void process.deliver(backMs, () =>
           'error' in outcome ? reject(outcome.error) : resolve(outcome.value),
@@ -90,7 +95,7 @@ export class Network {
           arrive(thereMs, () => undefined);
           return giveUp();
         case 'late':
-          arrive(link.patienceMs * 0.8 + this.lateness(link), () => undefined);
+          this.timeline.after(link.patienceMs * 0.8, () => hang(link.latestMs, () => undefined));
           return giveUp();
         case 'sent-twice':
           return arrive(thereMs, () => arrive(link.patienceMs / 4, answer));

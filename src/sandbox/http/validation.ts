@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { wrongInWords } from '../../in-words.ts';
 import { Problem, type FieldError } from '../problem.ts';
 
 function fieldErrors(issue: z.core.$ZodIssue, root: string): FieldError[] {
@@ -13,7 +12,7 @@ function fieldErrors(issue: z.core.$ZodIssue, root: string): FieldError[] {
 
 /** The value as the schema reads it, or a 400 that names each field that is wrong. */
 export function checked<S extends z.ZodType>(schema: S, value: unknown, root = 'body'): z.output<S> {
-  const result = schema.safeParse(value, { error: wrongInWords });
+  const result = schema.safeParse(value);
   if (result.success) return result.data;
   const errors = result.error.issues.flatMap((issue) => fieldErrors(issue, root)).slice(0, 20);
   const detail = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');

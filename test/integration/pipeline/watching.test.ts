@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../src/embedded/free-port.ts';
+import { eventually } from '../../support/processes.ts';
 import type { Pipeline, RunningProcess } from '../../support/pipeline.ts';
 import { pipeline } from '../../support/pipeline.ts';
 
@@ -24,7 +25,11 @@ describe('a worker process', () => {
     const { runId } = await system.start('scheduled');
     await system.over(runId);
 
-    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    // The run is over in the store a moment before whoever ended it counts it.
+    const metrics = await eventually('the run is counted', async () => {
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      return /collections_run_duration_seconds_count\{process="scheduled"\} 1/.test(text) ? text : undefined;
+    });
     expect(metrics).toContain(
       'collections_verdicts_total{path="INITIAL",verdict="collected",reason="PINLESS"} 3',
     );
@@ -33,7 +38,6 @@ describe('a worker process', () => {
     );
     expect(metrics).toContain('collections_attempts_total{rail="PINLESS",result="COMPLETED"} 3');
     expect(metrics).toMatch(/collections_queue_jobs\{queue="collections-scheduled",state="waiting"\} 0/);
-    expect(metrics).toMatch(/collections_run_duration_seconds_count\{process="scheduled"\} 1/);
     for (const path of ['live', 'ready'])
       expect((await fetch(`http://127.0.0.1:${port}/health/${path}`)).status).toBe(200);
 
