@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Redis } from 'ioredis';
 
 /** All keys share one hash tag, so that a cluster keeps them on one node, where scripts over several keys work. */
@@ -32,6 +33,17 @@ export function connectRedis({ url, whenDown, onError }: ConnectionOptions): Red
   });
   redis.on('error', onError);
   return redis;
+}
+
+/** False when a new connection is refused, or is not there soon. */
+export async function becomesReady(redis: Redis): Promise<boolean> {
+  if (redis.status === 'ready') return true;
+  try {
+    await once(redis, 'ready', { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** By the clock that all workers share. Their own may differ by more than a lease. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { KEY_PREFIX, connectRedis } from '../../queues/connection.ts';
+import { KEY_PREFIX, becomesReady, connectRedis } from '../../queues/connection.ts';
 import { QueueSet } from '../../queues/queue-set.ts';
 import { clockFrom } from '../adapters/clock/clock-from.ts';
 import { isPassing } from '../adapters/dynamodb/transaction.ts';
@@ -158,6 +158,8 @@ export async function startApi(
     isStoreDown: isPassing,
     log,
   });
+  // Jobs of what it was asked before that would wait for a sweep.
+  await becomesReady(redis);
   const server = app.listen(config.api.PORT);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   await once(server, 'listening');

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Redis } from 'ioredis';
 import type { QueueSet } from '../../queues/queue-set.ts';
 
@@ -8,15 +7,11 @@ const LIMIT_MS = 2_000;
 
 /** A connection, or null when Redis does not answer soon. Nothing that a command does depends on Redis alone. */
 export async function reachRedis(url: string): Promise<Redis | null> {
-  const { connectRedis } = await import('../../queues/connection.ts');
+  const { becomesReady, connectRedis } = await import('../../queues/connection.ts');
   const redis = connectRedis({ url, whenDown: 'fail', onError: () => undefined });
-  try {
-    await once(redis, 'ready', { signal: AbortSignal.timeout(LIMIT_MS) });
-    return redis;
-  } catch {
-    redis.disconnect();
-    return null;
-  }
+  if (await becomesReady(redis)) return redis;
+  redis.disconnect();
+  return null;
 }
 
 export async function queuesOn(redis: Redis): Promise<QueueSet> {
