@@ -48,7 +48,9 @@ module.exports = {
       'api-speaks-to-the-application',
       'What answers a request knows the application; which store and queue stand behind it is said where the API starts.',
       { path: '^src/api/', pathNot: '^src/api/(start-api|main)\\.ts$' },
-      { path: '^(src/(?!(api/|app/|domain/|ports/|figures/|(errors|in-words)\\.ts))|queues/|workers/|dashboard/)' },
+      {
+        path: '^(src/(?!(api/|app/|domain/|ports/|figures/|(errors|in-words)\\.ts))|queues/|workers/|dashboard/)',
+      },
     ),
     only(
       'api-starts-from-the-wiring',
