@@ -43,8 +43,11 @@ export interface Attempt {
   readonly sentAgainAt?: Instant | null | undefined;
 }
 
-/** Since when nothing of it has been sent any more. */
-export const lastSentAt = ({ openedAt, sentAgainAt }: Attempt): Instant => sentAgainAt ?? openedAt;
+/** Since when nothing of it has been sent any more: the later of the two, whose clocks may differ. */
+export function lastSentAt({ openedAt, sentAgainAt }: Attempt): Instant {
+  const again = sentAgainAt ?? openedAt;
+  return again > openedAt ? again : openedAt;
+}
 
 export interface Resolution {
   readonly status: 'COMPLETED' | 'ACHSENT' | 'FAILED';
