@@ -138,7 +138,7 @@ class Simulation {
     world.becomeCalm();
     world.trace.write('world', 'quiet');
     for (let day = 0; day < QUIET_DAYS && this.isRight(); day += 1) {
-      acts.liftAll();
+      desk.unfreezeAll();
       desk.clearQuarantine();
       await this.live(this.options.days + day, {
         acts: null,

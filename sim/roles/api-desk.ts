@@ -96,6 +96,16 @@ export class ApiDesk {
     });
   }
 
+  /** An operator ends whatever is frozen: also what somebody tried to end, and got no answer. */
+  unfreezeAll(): void {
+    this.ask('unfreeze all', async ({ stores, process }) => {
+      for (const { target } of await stores.freezes.list()) {
+        this.hooks.onLifting(target);
+        await stores.freezes.unfreeze(target, { who: 'operator', at: process.clock.now() });
+      }
+    });
+  }
+
   /** An operator wants a run now, beside those of the schedule. */
   run(process: 'retry' | 'scheduled'): void {
     this.ask(`run ${process}`, async (tools) => {

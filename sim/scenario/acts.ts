@@ -84,11 +84,6 @@ export class Acts {
     }
   }
 
-  /** An operator ends whatever is still frozen. */
-  liftAll(): void {
-    for (const target of [...this.frozen]) this.lift(target);
-  }
-
   private later(spanMs: number, work: () => void): void {
     this.world.timeline.after(this.random.next() * spanMs, work);
   }
