@@ -37,6 +37,8 @@ export interface Attempt {
   /** The card's attempt after whose decline the account was asked. */
   readonly insteadOf: string | null;
   readonly openedAt: bigint;
+  /** When it was sent again last. */
+  readonly sentAgainAt: bigint | null;
   readonly resolution: { readonly status: string; readonly at: bigint } | null;
 }
 
@@ -79,6 +81,7 @@ export function readAttempt(item: PlainItem): Attempt {
     isRefund: optionalText(item, 'refundOf') !== '',
     insteadOf: optionalText(item, 'insteadOf') || null,
     openedAt: instant(item, 'openedAt'),
+    sentAgainAt: optionalText(item, 'sentAgainAt') === '' ? null : instant(item, 'sentAgainAt'),
     resolution:
       resolution === null || resolution === undefined
         ? null

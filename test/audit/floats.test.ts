@@ -291,11 +291,11 @@ const planted: Record<string, Plant> = {
     }));
     return finds(owner, [2, /stands, but its attempt was resolved as FAILED/]);
   },
-  'rule 2: an attempt that is open for more than two days': async () => {
+  'rule 2: an attempt that is open for more than a day': async () => {
     const owner = await desk.float();
     await killed(owner, 'intent-written');
-    await changeAttempt(owner, () => ({ openedAt: '2026-11-13T09:30:00Z' }));
-    return finds(owner, [2, /is open since 2026-11-13/]);
+    await changeAttempt(owner, () => ({ openedAt: '2026-11-14T09:30:00Z' }));
+    return finds(owner, [2, /is open since 2026-11-14/]);
   },
   'rule 3: an attempt of which the log is silent': async () => {
     const owner = await collected(lostCard);

@@ -145,10 +145,10 @@ const cases: Record<string, Plant> = {
     }));
     return one(owner, 2, /was resolved as COMPLETED, and the bank has no debit under it/);
   },
-  'rule 2: an attempt that is open for more than two days': async () => {
+  'rule 2: an attempt that is open for more than a day': async () => {
     const owner = await collected({ has_debit_card: false });
-    await changeAttempt(owner, () => ({ resolution: null, openedAt: '2026-11-13T08:00:00Z' }));
-    return one(owner, 2, /is open since 2026-11-13T08:00:00.000Z/);
+    await changeAttempt(owner, () => ({ resolution: null, openedAt: '2026-11-14T08:00:00Z' }));
+    return one(owner, 2, /is open since 2026-11-14T08:00:00.000Z/);
   },
   'rule 3: a billing row that was changed by hand': async () => {
     const owner = await collected();

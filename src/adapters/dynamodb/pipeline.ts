@@ -1,5 +1,10 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DeleteItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteItemCommand,
+  PutItemCommand,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { AchEntry, AchOutcome } from '../../domain/ach/settlement.ts';
 import { withSettled } from '../../domain/ach/settlement.ts';
@@ -41,7 +46,7 @@ import { items, keys } from './pipeline-items.ts';
 import { queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
 import { DynamoStaleReturns } from './stale-returns.ts';
-import { asWrite, unconditional } from './transaction.ts';
+import { asWrite, fromWrite, unconditional } from './transaction.ts';
 
 export interface PipelineOptions {
   readonly client: DynamoDBClient;
@@ -208,15 +213,32 @@ export class DynamoPipeline implements PipelineStore {
     };
   }
 
-  /** The janitor starts from the beginning: what it was told before says nothing of what is sent now. */
+  /**
+   * Unfenced: it changes nothing but when to ask and when to give up, and only if nobody changed the state. The janitor
+   * starts from the beginning: what it was told before says nothing of what is sent now.
+   */
   async sendingAgain(state: RecordState, at: Instant): Promise<RecordState> {
     const before = contentOf(state);
-    return this.changeAlone(before, { open: { ...openAttempt(before), sentAgainAt: at }, checks: 0 });
+    const open = { ...openAttempt(before), sentAgainAt: at };
+    const change = this.change(before, { ...before, open, checks: 0 }, [
+      this.resolution(open, null, stillOpen),
+    ]);
+    const TransactItems = change.writes.map((write) => fromWrite(write).item);
+    const request = new TransactWriteItemsCommand({ TransactItems });
+    if (!(await unlessRefused(() => this.options.client.send(request))))
+      throw new RecordChangedError(changedMeanwhile(before.subscriptionId));
+    return change.state;
   }
 
+  /** Unfenced: it changes nothing but when to ask again, and only if nobody changed the state. */
   async askAgainLater(state: RecordState): Promise<void> {
     const before = contentOf(state);
-    await this.changeAlone(before, { open: before.open, checks: before.checks + 1 });
+    const { subscriptionId, open, past } = before;
+    const content = { revision: before.revision + 1, open, checks: before.checks + 1, past };
+    const Item = items.state.write(subscriptionId, content, this.dueOf(content));
+    await this.options.client.send(
+      new PutItemCommand({ TableName: this.options.table, Item, ...hasRevision(before.revision) }),
+    );
   }
 
   async openAttempts(asOf: Instant, key: PageKey | null): Promise<OpenAttemptPage> {
@@ -279,7 +301,7 @@ export class DynamoPipeline implements PipelineStore {
     return this.put(item, rowIsNew('pk'), `attempt ${attempt.attemptId} was made before`);
   }
 
-  private resolution(attempt: Attempt, resolution: Resolution, condition: Condition): Write {
+  private resolution(attempt: Attempt, resolution: Resolution | null, condition: Condition): Write {
     const item = items.attempt.write({ ...attempt, resolution });
     return this.put(item, condition, `attempt ${attempt.attemptId} is resolved already`);
   }
@@ -292,20 +314,6 @@ export class DynamoPipeline implements PipelineStore {
     const condition = before.revision === 0 ? rowIsNew('pk') : hasRevision(before.revision);
     const state = this.put(item, condition, changedMeanwhile(subscriptionId));
     return { state: stateOf({ ...content, subscriptionId, askedAtMs }), writes: [...writes, state] };
-  }
-
-  /** Unfenced: it changes nothing but when to ask and when to give up, and only if nobody changed the state. */
-  private async changeAlone(
-    before: ReadState,
-    change: Pick<StateContent, 'open' | 'checks'>,
-  ): Promise<RecordState> {
-    const { subscriptionId, askedAtMs, past, revision } = before;
-    const content = { ...change, past, revision: revision + 1 };
-    const Item = items.state.write(subscriptionId, content, this.dueOf(content));
-    const request = new PutItemCommand({ TableName: this.options.table, Item, ...hasRevision(revision) });
-    if (!(await unlessRefused(() => this.options.client.send(request))))
-      throw new RecordChangedError(changedMeanwhile(subscriptionId));
-    return stateOf({ ...content, subscriptionId, askedAtMs });
   }
 
   private openOf(content: StateContent): RecordStory['open'] {

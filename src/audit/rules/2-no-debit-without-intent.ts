@@ -71,13 +71,12 @@ function* lostAttempts({ changes, attempts }: RecordCase): Generator<string> {
     if (!known.has(id)) yield `history names attempt ${id}, which is not there`;
 }
 
-/** Sent again just before it would have been given up, an attempt is given up as long after that. */
 export function* openTooLong(
   { attempts }: Collected,
   { now, abandonAfterMs }: Circumstances,
 ): Generator<string> {
-  for (const { id, openedAt, resolution } of attempts) {
-    if (resolution === null && plusMs(openedAt, 2 * abandonAfterMs) < now)
-      yield `attempt ${id} is open since ${instantText(openedAt)}`;
+  for (const { id, openedAt, sentAgainAt, resolution } of attempts) {
+    const isOverdue = [openedAt, sentAgainAt].every((at) => at === null || plusMs(at, abandonAfterMs) < now);
+    if (resolution === null && isOverdue) yield `attempt ${id} is open since ${instantText(openedAt)}`;
   }
 }
