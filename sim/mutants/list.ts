@@ -332,4 +332,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (now < plusMs(attempt.openedAt, abandonAfterMs)) return null;',
     test: 'test/integration/collect/settle-attempt.test.ts',
   },
+  {
+    name: 'lift-what-was-frozen-since',
+    what: 'an order to lift a freeze, late on its way, ends one that was ordered after it',
+    file: 'src/adapters/dynamodb/freezes.ts',
+    find: "unchangedIn(standing, ['at'])",
+    replace: "unchangedIn(standing, ['pk'])",
+    test: 'test/integration/collect/freezes.test.ts',
+  },
 ];

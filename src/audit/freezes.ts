@@ -13,6 +13,8 @@ interface Entry {
   readonly whom: string;
   readonly action: string;
   readonly at: bigint;
+  /** Of a freeze: when whoever ordered it was told that it holds. Null: nobody was told, and it may have come much later. */
+  readonly acknowledgedAt: bigint | null;
   readonly until: bigint | null;
 }
 
@@ -32,13 +34,16 @@ export class FreezeLog {
   }
 
   private constructor(entries: readonly Entry[]) {
-    for (const { whom, action, at, until } of entries) {
+    for (const { whom, action, at, acknowledgedAt, until } of entries) {
       const known = this.intervals.get(whom) ?? [];
       const current = known.at(-1);
-      // A new freeze takes the place of the one before, as a lift ends it.
-      if (current !== undefined && (current.to === null || current.to > at))
-        known[known.length - 1] = { ...current, to: plusMs(at, -GRACE_MS) };
-      if (action === 'frozen') known.push({ from: plusMs(at, GRACE_MS), to: until });
+      const isUnsure = action === 'frozen' && acknowledgedAt === null;
+      // A new freeze takes the place of the one before, as a lift ends it. Nobody knows whether an unsure one did.
+      const end = isUnsure ? until : plusMs(at, -GRACE_MS);
+      if (current !== undefined && end !== null && (current.to === null || current.to > end))
+        known[known.length - 1] = { ...current, to: end };
+      if (action === 'frozen' && acknowledgedAt !== null)
+        known.push({ from: plusMs(acknowledgedAt, GRACE_MS), to: until });
       this.intervals.set(whom, known);
     }
   }
@@ -72,6 +77,7 @@ function readEntry(item: PlainItem): Entry {
     whom: scope === 'user' ? userKey(text(item, 'userId')) : scope,
     action: text(item, 'action'),
     at: instant(item, 'at'),
+    acknowledgedAt: parseInstant(optionalText(item, 'acknowledgedAt')),
     until: parseInstant(optionalText(item, 'until')),
   };
 }

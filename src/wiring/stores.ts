@@ -161,7 +161,7 @@ export function storesOn(
     requests: new DynamoRequests({ client, table }),
     idempotencyKeys: new DynamoIdempotencyKeys({ client, table }),
     signals: new DynamoSignals({ client, table }),
-    freezes: new DynamoFreezes({ client, table }),
+    freezes: new DynamoFreezes({ client, table, timer }),
     inbox: new DynamoInbox({ client, table, reader, writer, transactor, ids }),
     quarantine: new DynamoQuarantine({ client, table, reader, transactor, ids }),
     checkpoints: new DynamoCheckpoints({ client, table, transactor, ids }),

@@ -388,6 +388,7 @@ const planted: Record<string, Plant> = {
       pk: 'FREEZE_LOG',
       sk: `2026-11-13#${owner.userId}`,
       at: '2026-11-13T09:00:00Z',
+      acknowledgedAt: '2026-11-13T09:00:00Z',
       ...scope,
     };
     await on.put('pipeline', marshall(entry));

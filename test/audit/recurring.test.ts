@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoFreezes } from '../../src/adapters/dynamodb/freezes.ts';
+import { systemTimer } from '../../src/adapters/system-timer.ts';
 import { queryToTheEnd } from '../../src/adapters/dynamodb/query.ts';
 import { cancelRecurring, changeRecurring } from '../../src/app/recurring/change-recurring.ts';
 import { createRecurring } from '../../src/app/recurring/create-recurring.ts';
@@ -255,7 +256,11 @@ const PLANTS: Record<string, Plant> = {
   },
   'an attempt during a freeze': async () => {
     const one = await paid();
-    const freezes = new DynamoFreezes({ client: here.store.client, table: here.store.tables.pipeline });
+    const freezes = new DynamoFreezes({
+      client: here.store.client,
+      table: here.store.tables.pipeline,
+      timer: systemTimer,
+    });
     const target = { scope: 'user', userId: payerOf(one.accountId) } as const;
     await freezes.freeze({ target, reason: 'r', who: 'w', at: at('2026-11-16T15:00:00Z'), until: null });
     return finds(one, [6, /was opened at 2026-11-16T16:00:00.000Z during a freeze \(user\)/]);

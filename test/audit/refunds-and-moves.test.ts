@@ -68,7 +68,8 @@ async function findings(
 
 const OPENED = { data_cause: 'refund-opened' };
 const ACCEPTED = { data_cause: 'refund-accepted' };
-const FROZEN = [{ scope: 'user', userId: 'u', action: 'frozen', at: '2026-11-16T08:30:00Z' }];
+const FROZEN_AT = { at: '2026-11-16T08:30:00Z', acknowledgedAt: '2026-11-16T08:30:01Z' };
+const FROZEN = [{ scope: 'user', userId: 'u', action: 'frozen', ...FROZEN_AT }];
 
 describe('a refund', () => {
   it('is an intent and an outcome on a record that is COMPLETED', async () => {

@@ -376,7 +376,15 @@ const cases: Record<string, Plant> = {
 
 const freezeLog = (at_: string, action: 'frozen' | 'lifted', more: object): Promise<void> => {
   const { scope } = more as { scope: string };
-  const entry = { pk: 'FREEZE_LOG', sk: `${at_}#${scope}#${action}`, at: at_, action, until: null, ...more };
+  const entry = {
+    pk: 'FREEZE_LOG',
+    sk: `${at_}#${scope}#${action}`,
+    at: at_,
+    acknowledgedAt: at_,
+    action,
+    until: null,
+    ...more,
+  };
   return on.put('pipeline', marshall(entry));
 };
 
@@ -386,6 +394,15 @@ async function freezeThings(userId: string): Promise<void> {
   await freezeLog('2026-11-16T10:00:00Z', 'frozen', { scope: 'ACH' });
   await freezeLog('2026-11-16T10:30:00Z', 'lifted', { scope: 'ACH' });
   await freezeLog('2026-11-16T11:00:00Z', 'frozen', { scope: 'user', userId });
+  await freezeLog('2026-11-16T12:00:00Z', 'frozen', {
+    scope: 'PINLESS',
+    acknowledgedAt: '2026-11-16T12:10:00Z',
+  });
+  // Nobody was told of these: they may have come at any time, or not at all.
+  const untold = { scope: 'PINLESS', acknowledgedAt: null };
+  await freezeLog('2026-11-16T12:20:00Z', 'frozen', untold);
+  await freezeLog('2026-11-16T12:30:00Z', 'frozen', { ...untold, until: '2026-11-16T12:40:00Z' });
+  await freezeLog('2026-11-16T12:50:00Z', 'frozen', untold);
 }
 
 const noCard = { has_debit_card: false };
@@ -403,6 +420,12 @@ const underFreeze: [name: string, time: string, settings: object, isFrozen: bool
   ['the freeze was lifted', '10:30:00', noCard, false],
   ['this user is frozen', '11:10:00', {}, true, /\(user\)/],
   ['another user is frozen', '11:10:00', {}, false],
+  ['a freeze was ordered, and is not known to hold', '12:05:00', {}, false],
+  ['the order is known to hold', '12:15:00', {}, true, /\(PINLESS\)/],
+  ['somebody else ordered it too, without an answer', '12:25:00', {}, true, /\(PINLESS\)/],
+  ['an order without an answer may have put an end to it', '12:35:00', {}, true, /\(PINLESS\)/],
+  ['that end has come', '12:45:00', {}, false],
+  ['a freeze was ordered without an answer', '12:55:00', {}, false],
 ];
 
 const planted = new Map<string, { owner: Subscription; expected: Expected }>();

@@ -29,13 +29,15 @@ export const rowIsNew = (partitionKey: string): Condition => ({
  * The billing row is the one that was read. Its texts are compared, not its instants: any writer gives a row a new
  * `last_run_date`, and the status is compared as well because the Go service's clock may stand still.
  */
-export const rowUnchanged = (read: RawItem): Condition => ({
-  ConditionExpression: `${sameAsRead('last_run_date', read)} AND ${sameAsRead('billing_status', read)}`,
-  ExpressionAttributeNames: { '#last_run_date': 'last_run_date', '#billing_status': 'billing_status' },
+export const rowUnchanged = (read: RawItem): Condition =>
+  unchangedIn(read, ['last_run_date', 'billing_status']);
+
+/** These attributes are as they were read: as texts, or not there. */
+export const unchangedIn = (read: RawItem, names: readonly string[]): Condition => ({
+  ConditionExpression: names.map((name) => sameAsRead(name, read)).join(' AND '),
+  ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
   ExpressionAttributeValues: Object.fromEntries(
-    ['last_run_date', 'billing_status'].flatMap((name) =>
-      read[name] === undefined ? [] : [[`:${name}`, read[name]]],
-    ),
+    names.flatMap((name) => (read[name] === undefined ? [] : [[`:${name}`, read[name]]])),
   ),
   ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
 });

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ruleRouting } from '../../../src/adapters/ach-routing/rule-routing.ts';
 import { writeFloat, writeLogEntry } from '../../../src/adapters/dynamodb/float-items.ts';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
+import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import type { Float, Stage } from '../../../src/domain/floats/float.ts';
 import { recordIdOf } from '../../../src/domain/floats/record-id.ts';
 import { plusDays } from '../../../src/domain/instant.ts';
@@ -124,6 +125,7 @@ describe('why a float was not collected', () => {
     const freezes = new DynamoFreezes({
       client: system.here.store.client,
       table: system.here.store.tables.pipeline,
+      timer: systemTimer,
     });
     const target = { scope: 'user', userId: float.userId } as const;
     await freezes.freeze({ target, reason: 'a dispute', who: 'olga', at: TICK, until: null });

@@ -2,6 +2,7 @@ import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
+import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { answerRequest } from '../../../src/app/answer-request.ts';
 import { verdictOf } from '../../../src/app/verdict-of.ts';
 import { formatInstant, plusDays } from '../../../src/domain/instant.ts';
@@ -150,7 +151,7 @@ describe('why a record was not charged', () => {
   it('was frozen: who ordered it, when and why', async () => {
     const record = await system.here.member();
     const { client: dynamo, tables } = system.here.store;
-    const freezes = new DynamoFreezes({ client: dynamo, table: tables.pipeline });
+    const freezes = new DynamoFreezes({ client: dynamo, table: tables.pipeline, timer: systemTimer });
     const target = { scope: 'user', userId: record.userId } as const;
     const order = { reason: 'a dispute', who: 'olga', at: TICK };
     await freezes.freeze({ ...order, target, until: plusDays(TICK, 2) });

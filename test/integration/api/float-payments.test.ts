@@ -3,6 +3,7 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { writeLogEntry } from '../../../src/adapters/dynamodb/float-items.ts';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
+import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { DynamoIdempotencyKeys } from '../../../src/adapters/dynamodb/idempotency-keys.ts';
 import { DynamoRequests } from '../../../src/adapters/dynamodb/requests.ts';
 import { freePort } from '../../../src/embedded/free-port.ts';
@@ -196,7 +197,7 @@ describe('a payback is refused', () => {
 
   it('while a freeze holds that concerns it, and the key can be used again after it', async () => {
     const { client: dynamo, tables } = system.here.store;
-    const freezes = new DynamoFreezes({ client: dynamo, table: tables.pipeline });
+    const freezes = new DynamoFreezes({ client: dynamo, table: tables.pipeline, timer: systemTimer });
     const float = await desk.float();
     const key = withKey();
     const order = { reason: 'a test', who: 'olga', at: TICK };

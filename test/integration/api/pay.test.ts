@@ -4,6 +4,7 @@ import { UnrecoverableError, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { KEY_PREFIX, connectRedis } from '../../../queues/connection.ts';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
+import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { DynamoIdempotencyKeys } from '../../../src/adapters/dynamodb/idempotency-keys.ts';
 import { DynamoRequests } from '../../../src/adapters/dynamodb/requests.ts';
 import { freePort } from '../../../src/embedded/free-port.ts';
@@ -192,7 +193,7 @@ describe('paying by hand is refused', () => {
 
   it('while a freeze holds that concerns it, and the key can be used again after it', async () => {
     const { client: dynamo, tables } = system.here.store;
-    const freezes = new DynamoFreezes({ client: dynamo, table: tables.pipeline });
+    const freezes = new DynamoFreezes({ client: dynamo, table: tables.pipeline, timer: systemTimer });
     const record = await owing();
     const order = { reason: 'a test', who: 'olga', at: TICK };
     const concerned = [

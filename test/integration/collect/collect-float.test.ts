@@ -3,6 +3,7 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ruleRouting } from '../../../src/adapters/ach-routing/rule-routing.ts';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
+import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { collectFloat } from '../../../src/app/floats/collect-float.ts';
 import type { Float, LogEntry, Stage } from '../../../src/domain/floats/float.ts';
 import { floatDeclined } from '../../../src/domain/floats/outcomes.ts';
@@ -371,7 +372,11 @@ describe('two at once', () => {
 
 describe('what stands against it', () => {
   it('a freeze of everything, of the member or of the rail puts it off', async () => {
-    const freezes = new DynamoFreezes({ client: here.store.client, table: here.store.tables.pipeline });
+    const freezes = new DynamoFreezes({
+      client: here.store.client,
+      table: here.store.tables.pipeline,
+      timer: systemTimer,
+    });
     const float = await desk.float(noCard);
     const targets = [{ scope: 'global' }, { scope: 'ACH' }, { scope: 'user', userId: float.userId }] as const;
     for (const target of targets) {

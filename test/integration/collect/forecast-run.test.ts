@@ -120,7 +120,7 @@ async function change(record: Subscription, fields: Record<string, AttributeValu
 
 async function freeze(target: FreezeTarget): Promise<void> {
   const { client, tables } = here.store;
-  const freezes = new DynamoFreezes({ client, table: tables.pipeline });
+  const freezes = new DynamoFreezes({ client, table: tables.pipeline, timer: systemTimer });
   await freezes.freeze({ target, reason: 'returns are high', who: 'olga', at: TICK, until: null });
 }
 

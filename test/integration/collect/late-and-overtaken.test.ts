@@ -5,6 +5,7 @@ import { findRequest } from '../../../src/app/find-request.ts';
 import { startRun, takePage } from '../../../src/app/run-collections.ts';
 import { settleAttempt } from '../../../src/app/settle-attempt.ts';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
+import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { plusMs } from '../../../src/domain/instant.ts';
 import type { AttemptId } from '../../../src/domain/attempt.ts';
 import { FactsTooOldError, LeaseTooShortError, RecordChangedError } from '../../../src/errors.ts';
@@ -156,7 +157,7 @@ describe('a freeze that is ordered while a charge waits for its turn', () => {
   it('holds for the account that would be asked after the card', async () => {
     const record = await here.member({ pinless: { mode: 'decline', code: '62' } });
     const { client, tables } = here.store;
-    const freezes = new DynamoFreezes({ client, table: tables.pipeline });
+    const freezes = new DynamoFreezes({ client, table: tables.pipeline, timer: systemTimer });
     const order = {
       target: { scope: 'ACH' },
       reason: 'a test',
@@ -192,7 +193,7 @@ describe('a worker that stands still between reading and charging', () => {
   it('sees the freeze that was ordered meanwhile', async () => {
     const record = await here.member();
     const { client, tables } = here.store;
-    const freezes = new DynamoFreezes({ client, table: tables.pipeline });
+    const freezes = new DynamoFreezes({ client, table: tables.pipeline, timer: systemTimer });
     const target = { scope: 'PINLESS' } as const;
     const order = { target, reason: 'a test', who: 'a test', at: NOW, until: null };
     const dependencies = standing([10_000], () => freezes.freeze(order));

@@ -51,7 +51,7 @@ beforeAll(async () => {
   desk = inboxDesk(store.client, store.tables);
   const table = store.tables.pipeline;
   const reader = new BatchReader({ client: store.client, table, timer: systemTimer, random: Math.random });
-  freezes = new DynamoFreezes({ client: store.client, table });
+  freezes = new DynamoFreezes({ client: store.client, table, timer: systemTimer });
   runs = new DynamoRuns({ client: store.client, table, reader });
   pipeline = new DynamoPipeline({
     client: store.client,

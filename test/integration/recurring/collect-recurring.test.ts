@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
+import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { collectRecurring } from '../../../src/app/recurring/collect-recurring.ts';
 import { settleAttempt } from '../../../src/app/settle-attempt.ts';
 import type { AttemptId } from '../../../src/domain/attempt.ts';
@@ -385,7 +386,11 @@ describe('a reminder', () => {
 
 describe('what stands against it', () => {
   it('a freeze of everything, of the account or of the rail puts it off', async () => {
-    const freezes = new DynamoFreezes({ client: here.store.client, table: here.store.tables.pipeline });
+    const freezes = new DynamoFreezes({
+      client: here.store.client,
+      table: here.store.tables.pipeline,
+      timer: systemTimer,
+    });
     const before = await desk.subscription();
     const userId = payerOf(before.accountId);
     for (const target of [{ scope: 'global' }, { scope: 'PINLESS' }, { scope: 'user', userId }] as const) {
