@@ -158,7 +158,7 @@ class Simulation {
       if (!this.isRight()) return;
       const { timeline } = this.world;
       const foretold = isSettled ? await this.foretell(run, atMs) : null;
-      timeline.leap(atMs);
+      await timeline.leap(atMs);
       if (run === 'scheduled') this.lastScheduledMs = atMs;
       this.letExpire();
       acts?.plan(1 / windows.length, WINDOW_MS);

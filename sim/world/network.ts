@@ -63,7 +63,7 @@ export class Network {
     return new Promise<T>((resolve, reject) => {
       const giveUp = (): void => void process.deliver(link.patienceMs, () => reject(link.onSilence()));
       const arrive = (delayMs: number, then: (outcome: Outcome<T>) => void): void =>
-        void this.timeline.after(delayMs, () => {
+        void this.timeline.arriving(delayMs, () => {
           const leftMs = latestAtMs - this.timeline.nowMs;
           const isOrphan = !process.isAlive && leftMs > 0 && this.random.chance(ORPHAN_DELAYED);
           if (isOrphan) hang(leftMs, then);
@@ -77,8 +77,8 @@ export class Network {
           if (!hasCome) then(outcomeOf(apply));
           hasCome = true;
         };
-        this.timeline.after(longestMs, come);
-        worst(() => void this.timeline.after(this.random.next() * AFTER_WORST_MS, come));
+        this.timeline.arriving(longestMs, come);
+        worst(() => void this.timeline.arriving(this.random.next() * AFTER_WORST_MS, come));
       };
       const answer = (outcome: Outcome<T>): void =>
         void process.deliver(backMs, () =>
@@ -95,7 +95,7 @@ export class Network {
           arrive(thereMs, () => undefined);
           return giveUp();
         case 'late':
-          this.timeline.after(link.patienceMs * 0.8, () => hang(link.latestMs, () => undefined));
+          this.timeline.arriving(link.patienceMs * 0.8, () => hang(link.latestMs, () => undefined));
           return giveUp();
         case 'sent-twice':
           return arrive(thereMs, () => arrive(link.patienceMs / 4, answer));

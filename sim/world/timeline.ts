@@ -7,6 +7,8 @@ interface Entry extends Planned {
   readonly dueMs: number;
   /** Of two that are due at the same moment the one that was planned first comes first. */
   readonly order: number;
+  /** It comes also while everybody is asleep. */
+  readonly isOnItsWay: boolean;
   /** Null once it was cancelled. */
   work: (() => void) | null;
 }
@@ -38,16 +40,12 @@ export class Timeline {
   }
 
   after(delayMs: number, work: () => void): Planned {
-    const entry: Entry = {
-      dueMs: this.time + Math.max(0, delayMs),
-      order: (this.order += 1),
-      work,
-      cancel() {
-        entry.work = null;
-      },
-    };
-    this.push(entry);
-    return entry;
+    return this.plan(delayMs, work, false);
+  }
+
+  /** What arrives after so long, whoever is asleep meanwhile. */
+  arriving(delayMs: number, work: () => void): Planned {
+    return this.plan(delayMs, work, true);
   }
 
   /** When the next thing is due. Null: nothing is planned. */
@@ -68,9 +66,43 @@ export class Timeline {
     return true;
   }
 
-  /** As if everything had been asleep meanwhile: what was due in between comes late, in its order. */
-  leap(toMs: number): void {
+  /**
+   * As if everybody had been asleep meanwhile. What is on its way arrives at its time; whatever else was due in between comes
+   * late, in its order.
+   */
+  async leap(toMs: number): Promise<void> {
+    for (let next = this.nextArrival(toMs); next !== null; next = this.nextArrival(toMs)) {
+      this.time = Math.max(this.time, next.dueMs);
+      const { work } = next;
+      next.cancel();
+      this.taken += 1;
+      work?.();
+      await settled();
+    }
     this.time = Math.max(this.time, toMs);
+  }
+
+  private nextArrival(beforeMs: number): Entry | null {
+    let first: Entry | null = null;
+    for (const entry of this.heap) {
+      if (entry.isOnItsWay && entry.work !== null && entry.dueMs < beforeMs)
+        first = first === null || isBefore(entry, first) ? entry : first;
+    }
+    return first;
+  }
+
+  private plan(delayMs: number, work: () => void, isOnItsWay: boolean): Planned {
+    const entry: Entry = {
+      dueMs: this.time + Math.max(0, delayMs),
+      order: (this.order += 1),
+      isOnItsWay,
+      work,
+      cancel() {
+        entry.work = null;
+      },
+    };
+    this.push(entry);
+    return entry;
   }
 
   private dropCancelled(): void {

@@ -28,7 +28,7 @@ const backoff = { reason: 'no', unrecoverable: false, backoffMs: 500 };
 async function pass(ms: number): Promise<void> {
   const untilMs = timeline.nowMs + ms;
   while ((timeline.nextMs() ?? Infinity) <= untilMs) await timeline.step();
-  timeline.leap(untilMs);
+  await timeline.leap(untilMs);
 }
 
 describe('the simulated broker, as BullMQ does', () => {
@@ -113,7 +113,7 @@ describe('the simulated broker, as BullMQ does', () => {
     broker.schedule('tick', 'q', '* * * * *', { name: 'tick', data: {}, tries: 1 });
     broker.schedule('tick', 'q', '* * * * *', { name: 'tick', data: {}, tries: 1 });
     await pass(60_000);
-    timeline.leap(10 * 60_000 + 5_000);
+    await timeline.leap(10 * 60_000 + 5_000);
     await pass(0);
     const taken = [broker.take('q', worker), broker.take('q', worker), broker.take('q', worker)];
     expect(taken.map((one) => one?.job.id)).toEqual(['repeat:tick:60000', 'repeat:tick:120000', undefined]);

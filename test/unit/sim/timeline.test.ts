@@ -38,12 +38,27 @@ describe('simulated time', () => {
     timeline.after(1, () => seen.push(-1)).cancel();
     timeline.after(10, () => seen.push(timeline.nowMs));
     timeline.after(500, () => seen.push(timeline.nowMs));
-    timeline.leap(100);
+    await timeline.leap(100);
     expect(timeline.nextMs()).toBe(10);
     await finish(timeline);
     expect(seen).toEqual([100, 500]);
     expect(timeline.steps).toBe(2);
   });
+});
+
+it('what is on its way arrives while everybody is asleep, and so does what that sends on', async () => {
+  const timeline = new Timeline(0);
+  const seen: string[] = [];
+  const note = (what: string) => () => seen.push(`${what} at ${timeline.nowMs}`);
+  timeline.after(5, note('alarm clock'));
+  timeline.arriving(30, note('second'));
+  timeline.arriving(20, () => timeline.arriving(1, note('first')));
+  timeline.arriving(40, note('cancelled')).cancel();
+  timeline.arriving(200, note('later'));
+  await timeline.leap(100);
+  expect(seen).toEqual(['first at 21', 'second at 30']);
+  await finish(timeline);
+  expect(seen.slice(2)).toEqual(['alarm clock at 100', 'later at 200']);
 });
 
 describe('a simulated process', () => {
