@@ -30,6 +30,12 @@ interface Tools {
   readonly queues: SimQueueSet;
 }
 
+interface Lift {
+  readonly target: FreezeTarget;
+  readonly process: SimProcess;
+  isOver: boolean;
+}
+
 /** Who got no answer asks again, as callers of an API do. */
 const ASK_AGAIN_MS = 45_000;
 const MOST_ASKED = 6;
@@ -38,6 +44,7 @@ const MOST_ASKED = 6;
 export class ApiDesk {
   private readonly world: World;
   private readonly hooks: DeskHooks;
+  private readonly lifts: Lift[] = [];
   private tools: Tools | null = null;
 
   constructor(world: World, hooks: DeskHooks) {
@@ -83,27 +90,42 @@ export class ApiDesk {
   freeze(target: FreezeTarget, then: () => void): void {
     this.ask(`freeze ${JSON.stringify(target)}`, async ({ stores, process }) => {
       const at = process.clock.now();
+      const isLifted = this.watchLifts(target);
       await stores.freezes.freeze({ target, reason: 'simulated', who: 'operator', at, until: null });
-      this.hooks.onFrozen(target);
+      if (!isLifted()) this.hooks.onFrozen(target);
       then();
     });
   }
 
   unfreeze(target: FreezeTarget): void {
-    this.ask(`unfreeze ${JSON.stringify(target)}`, async ({ stores, process }) => {
-      this.hooks.onLifting(target);
-      await stores.freezes.unfreeze(target, { who: 'operator', at: process.clock.now() });
-    });
+    this.ask(`unfreeze ${JSON.stringify(target)}`, (tools) => this.lift(tools, target));
   }
 
   /** An operator ends whatever is frozen: also what somebody tried to end, and got no answer. */
   unfreezeAll(): void {
-    this.ask('unfreeze all', async ({ stores, process }) => {
-      for (const { target } of await stores.freezes.list()) {
-        this.hooks.onLifting(target);
-        await stores.freezes.unfreeze(target, { who: 'operator', at: process.clock.now() });
-      }
+    this.ask('unfreeze all', async (tools) => {
+      for (const { target } of await tools.stores.freezes.list()) await this.lift(tools, target);
     });
+  }
+
+  private async lift({ stores, process }: Tools, target: FreezeTarget): Promise<void> {
+    const lift: Lift = { target, process, isOver: false };
+    this.lifts.push(lift);
+    this.hooks.onLifting(target);
+    try {
+      await stores.freezes.unfreeze(target, { who: 'operator', at: process.clock.now() });
+    } finally {
+      lift.isOver = true;
+    }
+  }
+
+  /** Tells later whether somebody has lifted the same at the same time: of the two orders either may have come last. */
+  private watchLifts(target: FreezeTarget): () => boolean {
+    const name = JSON.stringify(target);
+    const isSame = (lift: Lift): boolean => JSON.stringify(lift.target) === name;
+    const known = this.lifts.length;
+    const isUnderWay = this.lifts.some((lift) => isSame(lift) && !lift.isOver && lift.process.isAlive);
+    return () => isUnderWay || this.lifts.slice(known).some(isSame);
   }
 
   /** An operator wants a run now, beside those of the schedule. */
