@@ -176,22 +176,22 @@ export class IntentChecks {
       this.wrong(attempt, `opened for ${text(attempt, 'amount')}, which is not what the membership costs`);
     const blockedSinceMs =
       text(attempt, 'rail') === 'ACH' ? this.blocked.get(text(attempt, 'accountId')) : undefined;
-    if (blockedSinceMs !== undefined && this.nowMs() - blockedSinceMs > LEASE_MS)
+    if (blockedSinceMs !== undefined && sentMs - blockedSinceMs > LEASE_MS)
       this.wrong(attempt, 'opened on an account that must not be debited');
     const waitsSinceMs = this.flagged.get(userId);
-    if (waitsSinceMs !== undefined && this.nowMs() - waitsSinceMs > LEASE_MS)
+    if (waitsSinceMs !== undefined && sentMs - waitsSinceMs > LEASE_MS)
       this.wrong(attempt, 'opened while an event of the membership waits');
     const asideSinceMs = text(attempt, 'process') === BY_HAND ? undefined : this.quarantined.get(userId);
-    if (asideSinceMs !== undefined && this.nowMs() - asideSinceMs > LEASE_MS)
+    if (asideSinceMs !== undefined && sentMs - asideSinceMs > LEASE_MS)
       this.wrong(attempt, 'opened while an event of the membership is in quarantine');
-    this.userMayBeCharged(attempt, row);
+    this.userMayBeCharged(attempt, row, sentMs);
     const isTurn = attempt['insteadOf']?.S !== undefined;
     if (!isTurn) this.count(attempt, text(attempt, 'process'));
   }
 
-  private userMayBeCharged(attempt: Item, row: Item): void {
+  private userMayBeCharged(attempt: Item, row: Item, sentMs: number): void {
     const { status, statusSinceMs, isEmployee } = this.neighboursOf(text(attempt, 'userId'));
-    const isOld = this.nowMs() - statusSinceMs > FACTS_GRACE_MS;
+    const isOld = sentMs - statusSinceMs > FACTS_GRACE_MS;
     const isByHand = text(attempt, 'process') === BY_HAND;
     if (isOld && status !== 'ACTIVE')
       this.wrong(attempt, `opened although the user is ${status ?? 'unknown'}`);
