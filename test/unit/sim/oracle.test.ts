@@ -218,10 +218,15 @@ describe('an intent', () => {
     expect(oracle.violations.some(({ detail }) => detail.includes('frozen'))).toBe(false);
   });
 
-  it('is not found after a freeze where it was sent before, and hung on its way', () => {
-    oracle.intents.freeze('PINLESS');
+  it.each<[string, () => void]>([
+    ['a freeze', () => oracle.intents.freeze('PINLESS')],
+    ['an event of the membership', () => appear('USER#u1', 'MEMBERSHIP')],
+    ['an event in quarantine', () => appear('USER#u1', 'QUARANTINED', { ids: { S: 'e1' } })],
+    ['a change of the user', () => Object.assign(neighbours, { status: 'PAUSED', statusSinceMs: nowMs })],
+  ])('is not found after %s where it was sent before, and hung on its way', (_, come) => {
+    come();
     const sentMs = nowMs + 1_500;
-    nowMs += 30_000;
+    nowMs += 150_000;
     oracle.stored(intent(), 'worker', sentMs);
     expect(oracle.violations).toEqual([]);
   });
@@ -291,6 +296,13 @@ describe('an intent', () => {
     );
   });
 });
+
+function appear(pk: string, sk: string, more: Item = {}): void {
+  oracle.stored(
+    [{ table: TABLES.pipeline, before: null, after: { ...item({ pk, sk }), ...more } }],
+    'bridge',
+  );
+}
 
 describe('an intent of whoever is in quarantine', () => {
   const aside = (ids: boolean): void => {
