@@ -12,6 +12,7 @@ const isShared = (name: string): boolean => !name.startsWith('data_');
  */
 export class RowChecks {
   private readonly report: Report;
+  /** By record. Between those of a user a closed account may come, which takes no lock: what was sent before it may arrive after it. */
   private readonly newest = new Map<string, bigint>();
   /** Users who have closed their account. */
   private readonly closed = new Set<string>();
@@ -69,10 +70,10 @@ export class RowChecks {
       this.wrong('3', after ?? before, 'history was changed');
       return;
     }
-    const userId = text(after, 'user_id');
+    const recordId = text(after, 'subscription_id');
     const at = nanos(text(after, 'last_run_date'));
-    if (at <= (this.newest.get(userId) ?? -1n)) this.wrong('3', after, 'a history stamp does not grow');
-    this.newest.set(userId, at);
+    if (at <= (this.newest.get(recordId) ?? -1n)) this.wrong('3', after, 'a history stamp does not grow');
+    this.newest.set(recordId, at);
   }
 
   private compare(row: Item, entry: Item): void {
