@@ -59,10 +59,7 @@ export class Timeline {
     this.dropCancelled();
     const entry = this.pop();
     if (entry === undefined) return false;
-    this.time = Math.max(this.time, entry.dueMs);
-    this.taken += 1;
-    entry.work?.();
-    await (this.taken % STEPS_BETWEEN_TURNS === 0 ? heard() : settled());
+    await this.take(entry);
     return true;
   }
 
@@ -71,15 +68,19 @@ export class Timeline {
    * late, in its order.
    */
   async leap(toMs: number): Promise<void> {
-    for (let next = this.nextArrival(toMs); next !== null; next = this.nextArrival(toMs)) {
-      this.time = Math.max(this.time, next.dueMs);
-      const { work } = next;
-      next.cancel();
-      this.taken += 1;
-      work?.();
-      await settled();
-    }
+    for (let next = this.nextArrival(toMs); next !== null; next = this.nextArrival(toMs))
+      await this.take(next);
     this.time = Math.max(this.time, toMs);
+  }
+
+  private async take(entry: Entry): Promise<void> {
+    this.time = Math.max(this.time, entry.dueMs);
+    this.taken += 1;
+    const { work } = entry;
+    // An arrival is still among what is planned.
+    entry.cancel();
+    work?.();
+    await (this.taken % STEPS_BETWEEN_TURNS === 0 ? heard() : settled());
   }
 
   private nextArrival(beforeMs: number): Entry | null {

@@ -287,8 +287,7 @@ describe('an intent', () => {
   });
 
   it('is found while an event of the membership waits for longer than a lease', () => {
-    const flag = item({ pk: 'USER#u1', sk: 'MEMBERSHIP' });
-    oracle.stored([{ table: TABLES.pipeline, before: null, after: flag }], 'bridge');
+    appear('USER#u1', 'MEMBERSHIP');
     nowMs += 40_000;
     oracle.stored(intent(), 'worker');
     expect(oracle.violations.some(({ detail }) => detail.includes('an event of the membership waits'))).toBe(
@@ -306,8 +305,7 @@ function appear(pk: string, sk: string, more: Item = {}): void {
 
 describe('an intent of whoever is in quarantine', () => {
   const aside = (ids: boolean): void => {
-    const after = { ...item({ pk: 'USER#u1', sk: 'QUARANTINED' }), ...(ids ? { ids: { S: 'e1' } } : {}) };
-    oracle.stored([{ table: TABLES.pipeline, before: null, after }], 'bridge');
+    appear('USER#u1', 'QUARANTINED', ids ? { ids: { S: 'e1' } } : {});
     nowMs += 40_000;
   };
   const isFound = (): boolean => oracle.violations.some(({ detail }) => detail.includes('is in quarantine'));
