@@ -19,6 +19,8 @@ export interface Dials {
   readonly malformedEvents: number;
   /** Per window: what has expired stays for another one. */
   readonly ttlLate: number;
+  /** What has expired stays for as long as the world stands: nothing may wait for somebody to delete it. */
+  readonly ttlNever: boolean;
   /** How far a clock that jumps is off at most. */
   readonly clockOffMs: number;
 }
@@ -107,6 +109,7 @@ export function dialsOf(random: Random): Dials {
     malformedEvents: upTo(0.25),
     ttlLate: upTo(0.9),
     clockOffMs: random.chance(1 / 3) ? HOUR_MS : CLOCKS_AGREE_MS,
+    ttlNever: random.chance(1 / 6),
   };
 }
 

@@ -37,11 +37,11 @@ async function plantFaults(options: SimArguments, out: Terminal): Promise<End> {
 }
 
 async function simulateSeeds(options: SimArguments, out: Terminal): Promise<End> {
-  const { figures, failure, trace } = await runSeeds(options, out);
+  const { figures, failures, trace } = await runSeeds(options, out);
   showSummary(out, figures);
-  if (failure !== null) showFailure(out, failure, options);
+  for (const failure of failures) showFailure(out, failure, options);
   if (options.trace !== null) writeFileSync(options.trace, `${trace.join('\n')}\n`);
-  return { figures, isRight: failure === null };
+  return { figures, isRight: failures.length === 0 };
 }
 
 async function main(): Promise<number> {

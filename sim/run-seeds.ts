@@ -18,13 +18,16 @@ export interface SimFigures {
   readonly duration_s: number;
 }
 
-/** Every seed up to the first that goes wrong. */
+/** With more than these it is the code that is wrong everywhere, and the rest would tell nothing new. */
+const MOST_WRONG = 5;
+
+/** Every seed: a night's run that stopped at its first finding would say nothing of those behind it. */
 export async function runSeeds(
   { seeds, first, days, users, trace: traceFile }: SimArguments,
   out: Terminal,
 ): Promise<{
   readonly figures: SimFigures;
-  readonly failure: SeedResult | null;
+  readonly failures: readonly SeedResult[];
   readonly trace: readonly string[];
 }> {
   const startedMs = performance.now();
@@ -32,7 +35,7 @@ export async function runSeeds(
   const digest = createHash('sha256');
   const faultsByKind: Record<string, number> = {};
   let [done, steps, debits] = [0, 0, 0];
-  let failure: SeedResult | null = null;
+  const failures: SeedResult[] = [];
   let trace: readonly string[] = [];
   const wanted = Array.from({ length: seeds }, (_, i) => ({
     seed: first + i,
@@ -47,11 +50,10 @@ export async function runSeeds(
     digest.update(result.digest);
     for (const [kind, count] of Object.entries(result.faults))
       faultsByKind[kind] = (faultsByKind[kind] ?? 0) + count;
-    progress.update(done);
-    trace = result.trace;
-    if (result.violations.length === 0) return true;
-    failure = result;
-    return false;
+    if (result.violations.length > 0) failures.push(result);
+    progress.update(done, failures.length === 0 ? undefined : `wrong: ${seedsOf(failures)}`);
+    trace = failures[0]?.trace ?? result.trace;
+    return failures.length < MOST_WRONG;
   });
   progress.finish();
   return {
@@ -63,11 +65,13 @@ export async function runSeeds(
       faults: Object.values(faultsByKind).reduce((sum, count) => sum + count, 0),
       faultsByKind,
       debits,
-      violations: (failure as SeedResult | null)?.violations.length ?? 0,
+      violations: failures.reduce((sum, { violations }) => sum + violations.length, 0),
       digest: digest.digest('hex'),
       duration_s: Math.round((performance.now() - startedMs) / 100) / 10,
     },
-    failure,
+    failures,
     trace,
   };
 }
+
+const seedsOf = (results: readonly SeedResult[]): string => results.map(({ seed }) => seed).join(', ');

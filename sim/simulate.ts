@@ -172,6 +172,7 @@ class Simulation {
   /** TTL takes its time: AWS promises days, not minutes. */
   private letExpire(): void {
     const { timeline, dynamo, dials } = this.world;
+    if (dials.ttlNever) return;
     const nowSeconds = Math.floor(timeline.nowMs / 1_000);
     if (!dynamo.hasOverdue(nowSeconds)) return;
     if (this.expiry.chance(dials.ttlLate)) this.world.noteFault('ttl-late');

@@ -323,7 +323,6 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/adapters/lock/claim.ts',
     find: 'if (row !== null && !free && !isDead(context, row, past)) break;',
     replace: 'if (row !== null && !free) break;',
-    test: 'test/contract/lock/takeover.test.ts',
   },
   {
     name: 'give-up-what-was-sent-again',

@@ -98,7 +98,8 @@ export class Storm {
 
   /** As if the clock of whoever deletes were hours ahead: also a lock that is held may be gone. */
   private expireEarly(): string | null {
-    const { dynamo, timeline } = this.world;
+    const { dynamo, timeline, dials } = this.world;
+    if (dials.ttlNever) return null;
     const aheadMs = this.random.between(10, MOST_AHEAD_MINUTES) * MINUTE_MS;
     const gone = dynamo.expire(Math.floor((timeline.nowMs + aheadMs) / 1_000));
     return gone === 0 ? null : `${gone} items`;

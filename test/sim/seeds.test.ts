@@ -8,6 +8,7 @@ import type * as SeedProcesses from '../../sim/seed-processes.ts';
  */
 
 const MAIN = fileURLToPath(new URL('../../dist/sim/main.js', import.meta.url));
+const PLANT = fileURLToPath(new URL('../../dist/sim/mutants/plant.js', import.meta.url));
 const PROCESSES = new URL('../../dist/sim/seed-processes.js', import.meta.url).href;
 
 interface Ended {
@@ -16,9 +17,11 @@ interface Ended {
   readonly shown: string;
 }
 
-const sim = (...args: string[]): Promise<Ended> =>
+const sim = (...args: string[]): Promise<Ended> => simWith({ MUTANT: '' }, args);
+
+const simWith = (env: Readonly<Record<string, string>>, args: readonly string[]): Promise<Ended> =>
   new Promise((resolve, reject) => {
-    const options = { env: { ...process.env, MUTANT: '' }, maxBuffer: 64 * 1024 * 1024 };
+    const options = { env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
     execFile(process.execPath, [MAIN, '--json', ...args], options, (error, stdout, stderr) => {
       const last = stdout.trim().split('\n').at(-1) ?? '';
       if (last === '') return reject(new Error(`no figures: ${stderr}`, { cause: error }));
@@ -63,6 +66,19 @@ it('finds a fault that is planted, and shows the seed and what happened', async 
   expect(figures).toEqual({ total: 1, found: 1, missed: [], unclear: [] });
   expect(shown).toMatch(/skip-the-intent.*seed \d+, rule 2/s);
   expect(code).toBe(0);
+}, 120_000);
+
+it('shows each seed that goes wrong, what happened, and how to see it again; with the fifth it stops', async () => {
+  const env = { MUTANT: 'skip-the-intent', NODE_OPTIONS: `--import=${PLANT}` };
+  const { code, figures, shown } = await simWith(env, ['--seeds', '12', '--days', '8', '--users', '20']);
+  expect(code).toBe(1);
+  expect(figures['violations']).toBeGreaterThanOrEqual(5);
+  const wrong = [...shown.matchAll(/^Seed (\d+):\n {2}rule (2|6)/gm)].map(([, seed]) => seed);
+  expect(wrong).toHaveLength(5);
+  expect(figures['seeds']).toBe(Number(wrong.at(-1)));
+  expect(shown).toMatch(/The last that happened to them, of \d+ lines:\n {2}\S/);
+  for (const seed of wrong)
+    expect(shown).toContain(`npm run sim -- --first ${seed} --seeds 1 --days 8 --users 20 --trace trace.txt`);
 }, 120_000);
 
 it('says before anything runs that the trace cannot be written', async () => {
