@@ -325,6 +325,27 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (row !== null && !free) break;',
   },
   {
+    name: 'charge-who-has-nothing',
+    what: 'who is known not to have the money is charged, and pays the bank a fee',
+    file: 'src/domain/decide.ts',
+    find: 'if (rules.automatic && availableBalance < needed) {',
+    replace: 'if (rules.automatic && availableBalance < 0) {',
+  },
+  {
+    name: 'signals-all-day',
+    what: "every part of somebody's wages is tried to be had, all day long",
+    file: 'src/domain/limits.ts',
+    find: 'policy.webhookMaxPerDay,',
+    replace: 'Infinity,',
+  },
+  {
+    name: 'present-again-at-once',
+    what: 'an entry that came back is presented again before the network allows it',
+    file: 'src/domain/ach/gate.ts',
+    find: "if (day > today) return closed('ach-too-soon', day);",
+    replace: '',
+  },
+  {
     name: 'give-up-what-was-sent-again',
     what: 'an attempt is given up a day after it began, though it was sent again an hour ago',
     file: 'src/app/settle-attempt.ts',

@@ -26,6 +26,8 @@ export interface Neighbours {
   readonly statusSinceMs: number;
   readonly isEmployee: boolean;
   readonly hasAccount: boolean;
+  readonly balanceCents: number;
+  readonly balanceSinceMs: number;
 }
 
 /** What else the request changed, and when it was sent: what hangs on its way cannot be called back. */
@@ -36,16 +38,31 @@ interface Along {
 }
 
 interface Tried {
-  readonly process: string;
+  readonly kind: string;
   readonly recordId: string;
   readonly day: string;
 }
 
+interface Limit {
+  /** What counts together. */
+  readonly kind: string;
+  readonly most: number;
+  readonly perUser: boolean;
+}
+
+const SIGNAL: Limit = { kind: 'a signal', most: 2, perUser: false };
+
 /** How often a path may try. Refused balances count as well, and are counted where they are written. */
-const PER_DAY: Readonly<Record<string, { readonly most: number; readonly perUser: boolean }>> = {
-  INITIAL: { most: 1, perUser: true },
-  RETRY: { most: 1, perUser: false },
+const PER_DAY: Readonly<Record<string, Limit>> = {
+  INITIAL: { kind: 'the first attempt', most: 1, perUser: true },
+  RETRY: { kind: 'a retry', most: 1, perUser: false },
+  WEBHOOK: SIGNAL,
+  WEBHOOK_BALANCE: SIGNAL,
 };
+
+/** So many working days lie between two presentments of an entry; holidays make it longer. */
+const BETWEEN_PRESENTMENTS = 3;
+const DAY_MS = 86_400_000;
 
 /** Rule 6: what must stand against an attempt, at the moment at which one is opened. */
 export class IntentChecks {
@@ -62,6 +79,8 @@ export class IntentChecks {
   private readonly frozen = new Map<string, number>();
   private readonly open = new Map<string, string>();
   private readonly tried = new Map<string, Tried[]>();
+  /** By record: when its newest entry to a bank was opened. */
+  private readonly presented = new Map<string, { readonly attemptId: string; readonly atMs: number }>();
 
   constructor(
     report: Report,
@@ -93,6 +112,7 @@ export class IntentChecks {
       const [recordId, attemptId] = [text(after, 'subscriptionId'), text(after, 'attemptId')];
       if (isResolved && this.open.get(recordId) === attemptId) this.open.delete(recordId);
       if (isResolved) this.noteDecline(after, attempts);
+      if (text(after['resolution']?.M ?? null, 'status') === 'FAILED') this.notSent(after);
       if (before === null && !isResolved) this.opened(after, along);
     }
     // A decline that turns to the account closes one attempt and opens another: the order of the items does not matter.
@@ -185,8 +205,35 @@ export class IntentChecks {
     if (asideSinceMs !== undefined && sentMs - asideSinceMs > LEASE_MS)
       this.wrong(attempt, 'opened while an event of the membership is in quarantine');
     this.userMayBeCharged(attempt, row, sentMs);
+    if (text(attempt, 'rail') === 'ACH') this.present(attempt);
     const isTurn = attempt['insteadOf']?.S !== undefined;
-    if (!isTurn) this.count(attempt, text(attempt, 'process'));
+    if (isTurn) return;
+    this.canPay(attempt, sentMs);
+    this.count(attempt, text(attempt, 'process'));
+  }
+
+  /** Nobody is charged, unless they ask for it, who is known not to have the money: it would cost them a fee. */
+  private canPay(attempt: Item, sentMs: number): void {
+    const { balanceCents, balanceSinceMs } = this.neighboursOf(text(attempt, 'userId'));
+    if (text(attempt, 'process') === BY_HAND || sentMs - balanceSinceMs <= FACTS_GRACE_MS) return;
+    if (balanceCents < cents(text(attempt, 'amount')))
+      this.wrong(attempt, `opened although the member has ${balanceCents} cents`);
+  }
+
+  private present(attempt: Item): void {
+    const [recordId, attemptId] = [text(attempt, 'subscriptionId'), text(attempt, 'attemptId')];
+    const before = this.presented.get(recordId);
+    const atMs = this.nowMs();
+    if (before !== undefined && workingDays(before.atMs, atMs) < BETWEEN_PRESENTMENTS)
+      this.wrong(attempt, `presented too soon after ${before.attemptId.slice(0, 12)}`);
+    this.presented.set(recordId, { attemptId, atMs });
+  }
+
+  /** An entry that never left the house is none. */
+  private notSent(attempt: Item): void {
+    const recordId = text(attempt, 'subscriptionId');
+    if (this.presented.get(recordId)?.attemptId === text(attempt, 'attemptId'))
+      this.presented.delete(recordId);
   }
 
   private userMayBeCharged(attempt: Item, row: Item, sentMs: number): void {
@@ -211,12 +258,11 @@ export class IntentChecks {
     const recordId = text(item, 'subscriptionId') || text(item, 'subscription_id');
     const day = new Date(this.nowMs()).toISOString().slice(0, 10);
     const today = (this.tried.get(userId) ?? []).filter((one) => one.day === day);
-    const alike = today.filter(
-      (one) => one.process === process && (limit.perUser || one.recordId === recordId),
-    );
-    this.tried.set(userId, [...today, { process, recordId, day }]);
-    if (alike.length >= limit.most)
-      this.report({ rule: '6', userId, recordId, detail: `${process} is tried once more on the same day` });
+    const { kind, most, perUser } = limit;
+    const alike = today.filter((one) => one.kind === kind && (perUser || one.recordId === recordId));
+    this.tried.set(userId, [...today, { kind, recordId, day }]);
+    if (alike.length >= most)
+      this.report({ rule: '6', userId, recordId, detail: `${kind} is tried once more on the same day` });
   }
 
   private wrong(attempt: Item, detail: string): void {
@@ -227,4 +273,14 @@ export class IntentChecks {
       detail: `attempt ${text(attempt, 'attemptId').slice(0, 12)} was ${detail}`,
     });
   }
+}
+
+/** Mondays to Fridays after the one day, up to the other. */
+function workingDays(fromMs: number, toMs: number): number {
+  let count = 0;
+  for (let day = Math.floor(fromMs / DAY_MS) + 1; day <= Math.floor(toMs / DAY_MS); day += 1) {
+    const weekday = new Date(day * DAY_MS).getUTCDay();
+    if (weekday !== 0 && weekday !== 6) count += 1;
+  }
+  return count;
 }

@@ -43,6 +43,7 @@ const QUARANTINE_CLEARED_PER_NINETY_DAYS = 3;
 const LAST_MINUTE = 0.05;
 const LAST_MINUTE_MS = 20_000;
 const HOUR_MS = 3_600_000;
+const IN_PARTS = 0.6;
 const UNDECIDED = 0.4;
 const MIND_MS = 4_000;
 
@@ -111,7 +112,7 @@ export class Acts {
         return;
       }
       case 'income':
-        return this.desk.signal(userId, `income-${(this.requests += 1)}`, 'income');
+        return this.tellOfIncome(userId);
       case 'new-account':
         member.hasAccount = true;
         return this.desk.signal(userId, `balance-${(this.requests += 1)}`, 'balance');
@@ -122,11 +123,18 @@ export class Acts {
         );
       case 'money-changes':
         member.balanceCents = random.chance(0.3) ? random.between(0, 700) : random.between(1_000, 90_000);
+        member.balanceSinceMs = this.world.timeline.nowMs;
         return;
       case 'card-changes':
         member.hasCard = !member.hasCard;
         return;
     }
+  }
+
+  /** Some get their wages in parts, and the house hears of each: more often on a day than it may try. */
+  private tellOfIncome(userId: string): void {
+    this.desk.signal(userId, `income-${(this.requests += 1)}`, 'income');
+    if (this.random.chance(IN_PARTS)) this.world.timeline.after(HOUR_MS, () => this.tellOfIncome(userId));
   }
 
   /** Some do one thing after the other within seconds: only in this order does it make sense. */

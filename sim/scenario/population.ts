@@ -45,6 +45,7 @@ function newMember(world: World, random: Random, n: number): Subscription {
     hasCard: random.chance(0.8),
     hasAccount: random.chance(0.96),
     balanceCents: random.chance(0.2) ? random.between(0, 600) : random.between(2_000, 60_000),
+    balanceSinceMs: 0,
   });
   return firstPeriod(world, random, userId, n);
 }

@@ -228,7 +228,9 @@ export class SimBank {
   private book({ key, userId, reference, rail, cents }: BankPayment, effect: 'debit' | 'credit'): void {
     const entry = { effect, key, userId, reference, rail, cents, atMs: this.timeline.nowMs };
     this.ledger.push(entry);
-    this.members.of(userId).balanceCents += effect === 'debit' ? -cents : cents;
+    const member = this.members.of(userId);
+    member.balanceCents += effect === 'debit' ? -cents : cents;
+    member.balanceSinceMs = this.timeline.nowMs;
     this.hooks.onLedger(entry);
   }
 

@@ -9,6 +9,8 @@ export interface SimMember {
   hasCard: boolean;
   hasAccount: boolean;
   balanceCents: number;
+  /** Since when it has been that. */
+  balanceSinceMs: number;
 }
 
 export class SimMembers {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Neighbours } from '../../../sim/oracle/intent-checks.ts';
 import type { Change, Item } from '../../../sim/oracle/items.ts';
 import { checkLiveness } from '../../../sim/oracle/liveness.ts';
 import type { Money } from '../../../sim/oracle/money-checks.ts';
@@ -14,12 +15,19 @@ const NOW_MS = Date.parse('2026-11-16T08:00:00Z');
 
 let oracle: Oracle;
 let nowMs: number;
-let neighbours: { status: string | null; statusSinceMs: number; isEmployee: boolean; hasAccount: boolean };
+let neighbours: { -readonly [name in keyof Neighbours]: Neighbours[name] };
 let attempts: Map<string, Item>;
 
 beforeEach(() => {
   nowMs = NOW_MS;
-  neighbours = { status: 'ACTIVE', statusSinceMs: 0, isEmployee: false, hasAccount: true };
+  neighbours = {
+    status: 'ACTIVE',
+    statusSinceMs: 0,
+    isEmployee: false,
+    hasAccount: true,
+    balanceCents: 10_000,
+    balanceSinceMs: 0,
+  };
   attempts = new Map();
   oracle = new Oracle({
     nowMs: () => nowMs,
@@ -223,6 +231,7 @@ describe('an intent', () => {
     ['an event of the membership', () => appear('USER#u1', 'MEMBERSHIP')],
     ['an event in quarantine', () => appear('USER#u1', 'QUARANTINED', { ids: { S: 'e1' } })],
     ['a change of the user', () => Object.assign(neighbours, { status: 'PAUSED', statusSinceMs: nowMs })],
+    ['the money was spent', () => Object.assign(neighbours, { balanceCents: 0, balanceSinceMs: nowMs })],
   ])('is not found after %s where it was sent before, and hung on its way', (_, come) => {
     come();
     const sentMs = nowMs + 1_500;
@@ -251,6 +260,7 @@ describe('an intent', () => {
     ['the user is not active', () => (neighbours.status = 'INVESTIGATE')],
     ['the user is not known', () => (neighbours.status = null)],
     ['the user is an employee', () => (neighbours.isEmployee = true)],
+    ['the member has too little', () => (neighbours.balanceCents = 498)],
   ])('is found when %s', (_, arrange) => {
     arrange();
     oracle.stored(intent(), 'worker');
@@ -268,9 +278,57 @@ describe('an intent', () => {
     const second = { subscription_id: 's2', last_run_date: '2026-11-16T08:00:01.000000001Z' };
     oracle.stored(intent({ attemptId: 'a2', subscriptionId: 's2' }, second), 'worker');
     expect(oracle.violations.map(({ detail }) => detail)).toEqual([
-      'INITIAL is tried once more on the same day',
+      'the first attempt is tried once more on the same day',
     ]);
   });
+
+  it('may be one of a member with too little who pays by hand, or who turns from the card to the account', () => {
+    neighbours.balanceCents = 0;
+    oracle.stored(intent({ process: 'MANUAL_REPAYMENT' }), 'worker');
+    const turn = { attemptId: 'a2', subscriptionId: 's2', rail: 'ACH', insteadOf: 'a0' };
+    const row = { subscription_id: 's2', last_run_date: '2026-11-16T08:00:01.000000001Z' };
+    oracle.stored(intent(turn, row), 'worker');
+    expect(oracle.violations).toEqual([]);
+  });
+
+  /** The n-th attempt on the one record: it was declined, as those before it were. */
+  const declined = (n: number, more: Record<string, string>, status = 'FAILED'): void => {
+    const id = { attemptId: `a${n}`, ...more };
+    const stamp = `2026-11-16T08:00:0${n}.000000001Z`;
+    oracle.stored(intent(id, { billing_status: 'ERROR', last_run_date: stamp }), 'worker');
+    const change = { before: attempt(id), after: resolved(attempt(id), { status }) };
+    oracle.stored([{ table: TABLES.pipeline, ...change }], 'worker');
+  };
+
+  it('is found when it is the third after signals on one day, and not on the next', () => {
+    declined(1, { process: 'WEBHOOK' });
+    declined(2, { process: 'WEBHOOK_BALANCE' });
+    expect(oracle.violations).toEqual([]);
+    declined(3, { process: 'WEBHOOK' });
+    expect(oracle.violations.map(({ detail }) => detail)).toEqual([
+      'a signal is tried once more on the same day',
+    ]);
+    nowMs += 86_400_000;
+    declined(4, { process: 'WEBHOOK' });
+    expect(oracle.violations).toHaveLength(1);
+  });
+
+  it.each([
+    ['2026-11-20T08:00:00Z', '2026-11-25T08:00:00Z', 'ACHSENT', []],
+    ['2026-11-20T08:00:00Z', '2026-11-24T22:00:00Z', 'ACHSENT', ['6']],
+    ['2026-11-16T22:00:00Z', '2026-11-19T07:00:00Z', 'ACHSENT', []],
+    ['2026-11-16T22:00:00Z', '2026-11-18T22:00:00Z', 'ACHSENT', ['6']],
+    ['2026-11-16T22:00:00Z', '2026-11-18T22:00:00Z', 'FAILED', []],
+  ])(
+    'is found on an entry of %s that is presented again on %s after %s: %j',
+    (first, then, status, found) => {
+      nowMs = Date.parse(first);
+      declined(1, { process: 'BATCH', rail: 'ACH' }, status);
+      nowMs = Date.parse(then);
+      declined(2, { process: 'BATCH', rail: 'ACH' });
+      expect(rules()).toEqual(found);
+    },
+  );
 
   it('is found on an account that its bank has closed to us', () => {
     const block = item({ pk: 'ACCOUNT#acc', sk: 'ACH_BLOCK' });
