@@ -26,12 +26,13 @@ export interface ChoreContext extends Pick<
  * Redis lost. Each chore is harmless twice, and one that fails does not keep the others from being done.
  */
 export function roundOfChores(context: ChoreContext): () => Promise<void> {
-  const { runs, requests, clock, queues, concurrency, log } = context;
+  const { runs, requests, clock, queues, concurrency, log, metrics } = context;
   const chores: Readonly<Record<string, () => Promise<unknown>>> = {
     schedules: () => upsertSchedules(queues),
     concurrency: () => queues.limitCollections(concurrency),
     runs: async () => {
-      const { unreadable } = await reconcileRuns({ runs, clock, goOn: (run) => queues.ensurePage(run) });
+      const goOn = queues.ensurePage.bind(queues);
+      const { unreadable } = await reconcileRuns({ runs, clock, metrics, goOn });
       for (const error of unreadable) log.error({ err: error }, 'a run cannot be read');
     },
     events: () => sweepInbox({ ...context, ensure: (event) => queues.ensureEvent(event) }),

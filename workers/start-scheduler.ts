@@ -1,4 +1,5 @@
 import { connectRedis } from '../queues/connection.ts';
+import { QUEUE_NAMES } from '../queues/queue-names.ts';
 import { QueueSet } from '../queues/queue-set.ts';
 import { clockFrom } from '../src/adapters/clock/clock-from.ts';
 import { openMetricsServer } from '../src/adapters/metrics/metrics-server.ts';
@@ -64,6 +65,8 @@ export async function startScheduler(
       await systemTimer.sleep(ROUND_MS, stopping.signal).catch(() => undefined);
     }
   })();
+  // Also of the scheduler: workers that are not up tell nobody how many jobs wait for them.
+  metrics.onQueueDepth(() => queues.depths(QUEUE_NAMES));
   const health = watchHealth(
     { needed: { dynamodb: dynamodbAnswers(stores), redis: redisAnswers(redis) } },
     { log },

@@ -1,5 +1,8 @@
+import type { Instant } from '../domain/instant.ts';
+import { msOf } from '../domain/instant.ts';
 import { RUN_PROCESSES, runId } from '../domain/runs.ts';
 import { newestTick } from '../domain/schedule.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { Run, RunningRuns } from '../ports/runs.ts';
 import type { RunDependencies } from './run-collections.ts';
 import { startRun } from './run-collections.ts';
@@ -13,11 +16,22 @@ export interface ReconcileDependencies extends Pick<RunDependencies, 'runs' | 'c
  * Starts what should have been started by now and sees that what is under way goes on, from what is stored: whatever
  * Redis has forgotten. After an outage only the newest tick of each process is made up for.
  */
-export async function reconcileRuns(dependencies: ReconcileDependencies): Promise<RunningRuns> {
+export async function reconcileRuns(
+  dependencies: ReconcileDependencies & { readonly metrics: Pick<Metrics, 'runUnderWay'> },
+): Promise<RunningRuns> {
   await startDueRuns(dependencies);
   const running = await dependencies.runs.running();
+  // Before their jobs are seen to: where that fails they do not end, and somebody has to hear of it.
+  tellAges(dependencies.metrics, running.runs, dependencies.clock.now());
   for (const run of running.runs) await dependencies.goOn(run);
   return running;
+}
+
+function tellAges(metrics: Pick<Metrics, 'runUnderWay'>, runs: readonly Run[], now: Instant): void {
+  for (const process of RUN_PROCESSES) {
+    const ages = runs.filter((run) => run.process === process).map((run) => msOf(now) - msOf(run.startedAt));
+    metrics.runUnderWay(process, Math.max(0, ...ages));
+  }
 }
 
 /** Looks first: almost always all of them were started before, and a refused write costs as much as one that is made. */

@@ -53,6 +53,8 @@ export interface Metrics {
   processorBreaker(state: 'open' | 'closed'): void;
   runStopped(process: RunProcess): void;
   runFinished(process: RunProcess, seconds: number): void;
+  /** For how long the oldest run of a process has been under way. 0: none is. */
+  runUnderWay(process: RunProcess, ms: number): void;
   /** What came of a membership event. One that comes again counts once. */
   membershipApplied(type: MembershipEventType, result: EventOutcome['result'], reason: string): void;
   /** What an event of a payment gateway did. */

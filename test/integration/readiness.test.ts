@@ -173,6 +173,15 @@ describe.each(['redis', 'dynamodb', 'kinesis'] as const)('without %s', (name) =>
   }, 60_000);
 });
 
+it.each(['workers', 'scheduler'])(
+  'the %s tell how many jobs wait: the one while the other is not up',
+  async (role) => {
+    const { port } = roles.find((one) => one.role === role)!;
+    const scraped = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(scraped).toMatch(/^collections_queue_jobs\{queue="membership-events",state="waiting"\} 0$/m);
+  },
+);
+
 it('workers that are started without Redis say so, and begin when it is there', async () => {
   await gates.redis.cut();
   const port = await freePort();

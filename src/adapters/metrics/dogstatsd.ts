@@ -40,6 +40,7 @@ const toldTo = (agent: StatsD): Told => ({
   runStopped: (process) => agent.increment('collections.runs.stopped', { process }),
   runFinished: (process, seconds) =>
     agent.distribution('collections.run.duration_ms', seconds * MS_PER_SECOND, { process }),
+  runUnderWay: (process, ms) => agent.gauge('collections.run.under_way_ms', ms, { process }),
   membershipApplied(type, result) {
     agent.increment('collections.membership.events', { type, result });
     if (type === 'CANCEL' && result === 'changed') agent.increment(CANCELLED);

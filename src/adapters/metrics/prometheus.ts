@@ -69,6 +69,12 @@ export function createMetrics(): Metrics {
     buckets: RUN_SECONDS,
     registers,
   });
+  const runUnderWay = new Gauge({
+    name: 'collections_run_under_way_seconds',
+    help: 'For how long the oldest run has been under way that has not ended',
+    labelNames: ['process'],
+    registers,
+  });
   const memberships = new Counter({
     name: 'collections_membership_events_total',
     help: 'Membership events, by what came of them',
@@ -123,6 +129,7 @@ export function createMetrics(): Metrics {
     processorBreaker: (state) => breaker.set(state === 'open' ? 1 : 0),
     runStopped: (process) => runsStopped.inc({ process }),
     runFinished: (process, seconds) => runDuration.observe({ process }, seconds),
+    runUnderWay: (process, ms) => runUnderWay.set({ process }, ms / MS_PER_SECOND),
     membershipApplied: (type, result, reason) =>
       memberships.inc({ type, result, reason: reasons.label(reason) }),
     gatewayEvent: (gateway, result) => gatewayEvents.inc({ gateway, result }),

@@ -138,7 +138,10 @@ export class Bridge<Data> {
     const { checkpoints, stream, log } = this.options;
     for (const shardId of departedShards(shards, known)) {
       if (known.get(shardId)?.finished !== true)
-        log.error({ stream, shardId }, 'a shard left the stream before it was read to its end');
+        log.error(
+          { alarm: 'events-lost', stream, shardId },
+          'a shard left the stream before it was read to its end',
+        );
       await checkpoints.forget({ stream, shardId });
     }
   }

@@ -99,6 +99,27 @@ describe('trouble with the stream', () => {
   });
 });
 
+it('a shard that is gone before it was read to its end raises an alarm, once; one that was read does not', async () => {
+  const { stream, store, checkpoints } = here;
+  const lease = await store.takeLock(stream.name);
+  await checkpoints.advance(lease, { stream: stream.name, shardId: shardId(7) }, '1');
+  await checkpoints.advance(lease, { stream: stream.name, shardId: shardId(8) }, '1');
+  await checkpoints.finish(lease, { stream: stream.name, shardId: shardId(8) });
+  const alarms: unknown[] = [];
+  const write = (line: string): void => {
+    const { alarm, shardId: id } = JSON.parse(line) as Record<string, unknown>;
+    if (alarm !== undefined) alarms.push([alarm, id]);
+  };
+  here.bridge(deliver, { log: createLogger({ role: 'test', level: 'info', destination: { write } }) });
+  await put('a');
+  await arrive('a');
+  await eventually('both are forgotten', async () => {
+    const known = await checkpoints.list(stream.name);
+    return !known.has(shardId(7)) && !known.has(shardId(8));
+  });
+  expect(alarms).toEqual([['events-lost', shardId(7)]]);
+});
+
 describe('trouble with the delivery', () => {
   it('the same records come again, and the checkpoint waits for them', async () => {
     await put('a', 'b');

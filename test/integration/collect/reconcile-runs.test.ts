@@ -11,11 +11,13 @@ import { world } from '../../support/world.ts';
 let here: World;
 let dependencies: RunDependencies;
 let wentOn: string[];
+let underWay: Map<string, number>;
 
 beforeEach(async () => {
   here = await world();
   dependencies = inProcess(here);
   wentOn = [];
+  underWay = new Map();
 });
 afterEach(() => here.close());
 
@@ -26,7 +28,8 @@ const reconcile = async (now: string): Promise<string[]> => {
     wentOn.push(run.runId);
     return Promise.resolve();
   };
-  await reconcileRuns({ ...dependencies, goOn });
+  const metrics = { runUnderWay: (process: string, ms: number) => void underWay.set(process, ms) };
+  await reconcileRuns({ ...dependencies, metrics, goOn });
   return [...new Set(wentOn)].sort();
 };
 
@@ -76,6 +79,20 @@ describe('the reconciler', () => {
     expect(await reconcile('2026-11-16T08:10:00Z')).toEqual([run.runId]);
     await drive(dependencies, run);
     expect(await reconcile('2026-11-16T08:11:00Z')).toEqual([]);
+  });
+
+  it('tells for how long the oldest run of each process has been under way, and when none is any more', async () => {
+    here.now = at('2026-11-16T08:00:00Z');
+    const run = await startRun(dependencies, 'scheduled', here.now);
+    here.now = at('2026-11-16T09:00:00Z');
+    const later = await startRun(dependencies, 'scheduled', here.now);
+    await reconcile('2026-11-16T10:30:00Z');
+    expect(underWay.get('scheduled')).toBe(2.5 * 3_600_000);
+    expect(underWay.get('retry')).toBe(0);
+    await drive(dependencies, run);
+    await drive(dependencies, later);
+    await reconcile('2026-11-16T10:31:00Z');
+    expect(underWay.get('scheduled')).toBe(0);
   });
 
   it('finds every run that is under way, however many were started since', async () => {

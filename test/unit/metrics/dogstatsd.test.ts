@@ -95,6 +95,11 @@ describe('metrics that go to Datadog as well', () => {
       'collections_stream_lag_seconds{stream="users",shard="shard-1"} 2.5',
     ],
     [
+      (to) => to.runUnderWay('retry', 7_200_000),
+      ['collections.run.under_way_ms:7200000|g|#process:retry'],
+      'collections_run_under_way_seconds{process="retry"} 7200',
+    ],
+    [
       (to) => to.inboxOldest('payments', 90_000),
       ['collections.inbox.oldest_ms:90000|g|#stream:payments'],
       'collections_inbox_oldest_seconds{stream="payments"} 90',
