@@ -75,8 +75,11 @@ export class QueueSet {
   /** Sees to it that somebody takes this page: the job is there, comes back from among the failed, or is added. */
   async ensurePage(job: PageJob): Promise<void> {
     const found = await this.pagesOf(job).getJob(pageJobId(job));
-    if (found !== undefined && (await found.isFailed())) await found.retry();
-    else await this.addPage(job);
+    const state = await found?.getState();
+    if (state === 'failed') return found?.retry();
+    // It ran while the run stood elsewhere, and its id would keep the page from ever being taken.
+    if (state === 'completed') await found?.remove();
+    await this.addPage(job);
   }
 
   private pagesOf({ runId }: Pick<PageJob, 'runId'>): Queue {

@@ -207,7 +207,7 @@ class Simulation {
       const hasChanged = oracle.promises.newsHeard !== newsBefore;
       if (hasChanged || decided === null || isDeepStrictEqual(forecast, decided)) return;
       oracle.report({
-        rule: '10',
+        rule: 'as-foretold',
         userId: null,
         recordId: null,
         detail: `${process}: foretold ${JSON.stringify(forecast)}, decided ${JSON.stringify(decided)}`,

@@ -60,6 +60,9 @@ const PER_DAY: Readonly<Record<string, Limit>> = {
   WEBHOOK_BALANCE: SIGNAL,
 };
 
+/** Two days, and what clocks may differ. */
+const SENT_AGAIN_FOR_MS = 51 * 3_600_000;
+
 /** So many working days lie between two presentments of an entry; holidays make it longer. */
 const BETWEEN_PRESENTMENTS = 3;
 const DAY_MS = 86_400_000;
@@ -78,6 +81,8 @@ export class IntentChecks {
   /** Since when, by what is frozen. */
   private readonly frozen = new Map<string, number>();
   private readonly open = new Map<string, string>();
+  /** By attempt. */
+  private readonly openedMs = new Map<string, number>();
   private readonly tried = new Map<string, Tried[]>();
   /** By record: when its newest entry to a bank was opened. */
   private readonly presented = new Map<string, { readonly attemptId: string; readonly atMs: number }>();
@@ -114,6 +119,8 @@ export class IntentChecks {
       if (isResolved) this.noteDecline(after, attempts);
       if (text(after['resolution']?.M ?? null, 'status') === 'FAILED') this.notSent(after);
       if (before === null && !isResolved) this.opened(after, along);
+      if (before !== null && text(before, 'sentAgainAt') !== text(after, 'sentAgainAt'))
+        this.sentAgain(after, along.sentMs);
     }
     // A decline that turns to the account closes one attempt and opens another: the order of the items does not matter.
     for (const { after } of attempts)
@@ -176,12 +183,8 @@ export class IntentChecks {
   private opened(attempt: Item, { rows, sentMs }: Along): void {
     const isRefund = attempt['refundOf']?.S !== undefined;
     if (isRefund) return;
-    const userId = text(attempt, 'userId');
-    for (const whom of ['global', text(attempt, 'rail'), `user:${userId}`]) {
-      const sinceMs = this.frozen.get(whom);
-      if (sinceMs !== undefined && sentMs - sinceMs > FREEZE_GRACE_MS)
-        this.wrong(attempt, `opened although ${whom} is frozen`);
-    }
+    this.openedMs.set(text(attempt, 'attemptId'), sentMs);
+    this.nothingForbids(attempt, 'opened', sentMs);
     const row = rows.find(
       ({ before }) => text(before, 'subscription_id') === text(attempt, 'subscriptionId'),
     )?.before;
@@ -194,22 +197,35 @@ export class IntentChecks {
       this.wrong(attempt, 'opened for another amount than the record says');
     if (cents(text(attempt, 'amount')) !== PRICES[text(row, 'receipt_tier_name')]?.[text(row, 'term')])
       this.wrong(attempt, `opened for ${text(attempt, 'amount')}, which is not what the membership costs`);
-    const blockedSinceMs =
-      text(attempt, 'rail') === 'ACH' ? this.blocked.get(text(attempt, 'accountId')) : undefined;
-    if (blockedSinceMs !== undefined && sentMs - blockedSinceMs > LEASE_MS)
-      this.wrong(attempt, 'opened on an account that must not be debited');
-    const waitsSinceMs = this.flagged.get(userId);
-    if (waitsSinceMs !== undefined && sentMs - waitsSinceMs > LEASE_MS)
-      this.wrong(attempt, 'opened while an event of the membership waits');
-    const asideSinceMs = text(attempt, 'process') === BY_HAND ? undefined : this.quarantined.get(userId);
-    if (asideSinceMs !== undefined && sentMs - asideSinceMs > LEASE_MS)
-      this.wrong(attempt, 'opened while an event of the membership is in quarantine');
     this.userMayBeCharged(attempt, row, sentMs);
     if (text(attempt, 'rail') === 'ACH') this.present(attempt);
     const isTurn = attempt['insteadOf']?.S !== undefined;
     if (isTurn) return;
     this.canPay(attempt, sentMs);
     this.count(attempt, text(attempt, 'process'));
+  }
+
+  /** Whoever opened it may never have sent it: then this is when money moves. Money that goes back may always go. */
+  private sentAgain(attempt: Item, sentMs: number): void {
+    if (attempt['refundOf']?.S !== undefined) return;
+    this.nothingForbids(attempt, 'sent again', sentMs);
+    if (sentMs - (this.openedMs.get(text(attempt, 'attemptId')) ?? 0) > SENT_AGAIN_FOR_MS)
+      this.wrong(attempt, 'sent again after days');
+  }
+
+  private nothingForbids(attempt: Item, done: string, sentMs: number): void {
+    const userId = text(attempt, 'userId');
+    const isOlder = (sinceMs: number | undefined, graceMs: number): boolean =>
+      sinceMs !== undefined && sentMs - sinceMs > graceMs;
+    for (const whom of ['global', text(attempt, 'rail'), `user:${userId}`])
+      if (isOlder(this.frozen.get(whom), FREEZE_GRACE_MS))
+        this.wrong(attempt, `${done} although ${whom} is frozen`);
+    if (text(attempt, 'rail') === 'ACH' && isOlder(this.blocked.get(text(attempt, 'accountId')), LEASE_MS))
+      this.wrong(attempt, `${done} on an account that must not be debited`);
+    if (isOlder(this.flagged.get(userId), LEASE_MS))
+      this.wrong(attempt, `${done} while an event of the membership waits`);
+    if (text(attempt, 'process') !== BY_HAND && isOlder(this.quarantined.get(userId), LEASE_MS))
+      this.wrong(attempt, `${done} while an event of the membership is in quarantine`);
   }
 
   /** Nobody is charged, unless they ask for it, who is known not to have the money: it would cost them a fee. */

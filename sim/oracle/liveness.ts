@@ -99,7 +99,7 @@ const isSkipped = ({ lastRunMs }: QuietWorld, item: Item): boolean =>
 function leftOver({ report, nowMs }: QuietWorld, item: Item): void {
   const [pk, sk] = [text(item, 'pk'), text(item, 'sk')];
   const userId = text(item, 'userId') || null;
-  const wrong = (detail: string): void => report({ rule: '9', userId, recordId: null, detail });
+  const wrong = (detail: string): void => report({ rule: 'left-over', userId, recordId: null, detail });
   if (pk.startsWith('INBOX#')) wrong(`an event is still in the inbox: ${pk} ${text(item, 'type')}`);
   if (pk === 'RUNS' && text(item, 'status') === 'running' && nowMs - ms(text(item, 'startedAt')) > DAY_MS)
     wrong(`run ${text(item, 'runId')} never ended`);
@@ -121,7 +121,7 @@ function notRetried({ report, lastRunMs }: QuietWorld, row: Item): void {
   if (lastRunMs - sinceMs <= TRIED_MS) return;
   const [userId, recordId] = [text(row, 'user_id'), text(row, 'subscription_id')];
   const detail = `is ERROR since ${text(row, 'last_run_date')} and no run looked at it`;
-  report({ rule: '9', userId, recordId, detail });
+  report({ rule: 'left-over', userId, recordId, detail });
 }
 
 /** Old debts are written off after thirty days; a pause ends with its period. */
@@ -133,7 +133,7 @@ function notEnded({ report, neighboursOf, lastRunMs }: QuietWorld, row: Item): v
   if (endsMs === undefined || lastRunMs - ms(text(row, 'billing_date')) <= endsMs) return;
   if (neighboursOf(userId).status !== 'ACTIVE') return;
   const detail = `is ${status}, and of ${text(row, 'billing_date')}`;
-  report({ rule: '9', userId, recordId: text(row, 'subscription_id'), detail });
+  report({ rule: 'left-over', userId, recordId: text(row, 'subscription_id'), detail });
 }
 
 /** Of several periods the oldest goes first. */
@@ -145,7 +145,7 @@ function notTried({ report, neighboursOf, lastRunMs }: QuietWorld, row: Item): v
   const { status } = neighboursOf(text(row, 'user_id'));
   if (status !== 'ACTIVE') return;
   report({
-    rule: '9',
+    rule: 'left-over',
     userId: text(row, 'user_id'),
     recordId: text(row, 'subscription_id'),
     detail: `is due since ${new Date(dueMs).toISOString()} and was not tried`,

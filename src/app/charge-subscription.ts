@@ -67,7 +67,10 @@ export const recordAnswer = (theCase: Case, attempt: Attempt, payment: Payment):
 const BOOK: Book<Case> = {
   kind: 'SUBSCRIPTION',
   referenceOf: ({ subscriptionId }) => subscriptionId,
-  heedsMembership: true,
+  // An event that failed waits for a person; a member who asks to pay is one and need not wait for another.
+  isHeldBy: ({ rules }, event) => event === 'unapplied' || (event === 'quarantined' && rules.automatic),
+  // Who closes an account takes no lock, and the Go service may write the row.
+  unmoved: ({ record, dependencies }) => [dependencies.subscriptions.unchanged(record)],
   judged,
   readAgain,
   turn(theCase, plan, decline) {

@@ -152,9 +152,9 @@ function carryOut(theCase: Case, decision: Decision): Promise<Verdict> {
 }
 
 async function leaveAlone(theCase: Case, { reason }: Of<'no-op'>): Promise<Verdict> {
-  const { dependencies, rules, record } = theCase;
+  const { dependencies, rules, record, now } = theCase;
   // The pause run reads such wishes from a list, in which this one has nothing to look for any more.
-  if (rules.collectsPendingResume) await dependencies.pipeline.forgetResume(record.subscriptionId);
+  if (rules.collectsPendingResume) await dependencies.pipeline.forgetResume(record.subscriptionId, now);
   return leave(dependencies, judged(theCase, 'no-op', reason));
 }
 

@@ -1,12 +1,13 @@
 import type { Charge } from '../domain/decision.ts';
-import { isFrozen } from '../domain/obstacles.ts';
+import { freezeAgainst } from '../domain/obstacles.ts';
 import type { Plan } from '../domain/plan.ts';
+import type { Rail } from '../domain/subscription.ts';
 import type { Verdict, VerdictName } from '../domain/verdict.ts';
 import { FactsTooOldError, LeaseTooShortError, ProcessorBusyError, RecordChangedError } from '../errors.ts';
 import type { AchWatch } from '../ports/ach-watches.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Lock } from '../ports/lock.ts';
-import type { Attempt, PipelineStore, RecordState, Resolution } from '../ports/pipeline.ts';
+import type { Attempt, Background, PipelineStore, RecordState, Resolution } from '../ports/pipeline.ts';
 import type { ProcessorGate } from '../ports/processor-gate.ts';
 import type { ChargeAnswer, ChargeRequest, Payment, Processor } from '../ports/services.ts';
 import type { CollectionStep, OnStep } from '../ports/steps.ts';
@@ -49,7 +50,9 @@ export interface Book<C extends Chargeable> {
   /** By what name the processor knows the record. */
   readonly referenceOf: (attempt: Attempt) => string;
   /** Whether an event of the membership that waits, or is in quarantine, stands against a charge. */
-  readonly heedsMembership: boolean;
+  isHeldBy(theCase: C, event: Background['membershipEvent']): boolean;
+  /** That the record is what was decided on, where it may change without the lock. */
+  unmoved(theCase: C): readonly Write[];
   /** The card has no money: the account is asked. */
   turn(
     theCase: C,
@@ -113,9 +116,11 @@ export async function moveMoney<C extends Chargeable>(
 
 /** Same key, rail and body. A decline ends it: whether another rail may be tried was decided then, not now. */
 export async function sendAgain<C extends Chargeable>(book: Book<C>, theCase: C): Promise<Verdict> {
-  const { pipeline, gate, clock } = theCase.dependencies;
+  const { pipeline, gate, clock, timer } = theCase.dependencies;
   await gate.enter(theCase.lock.signal);
-  const state = await pipeline.sendingAgain(theCase.state, clock.now());
+  // Nobody may know of the attempt but us: this can be the moment at which money moves.
+  assertFresh(theCase.state, timer);
+  const state = await pipeline.sendingAgain(theCase.state, clock.now(), book.unmoved(theCase));
   if (state.open === null) throw new Error('there is no open attempt to resume');
   return send(book, { ...theCase, state }, state.open, null);
 }
@@ -135,7 +140,8 @@ async function send<C extends Chargeable>(
   if (turnToAccount) {
     // Waiting first: a freeze that is ordered meanwhile, or an event that arrives, must be seen.
     await theCase.dependencies.gate.goOn(theCase.lock.signal);
-    if (!(await isHeldBackByNow(book, theCase, attempt))) return chargeAccount(book, theCase, plan, payment);
+    if (!(await isHeldBackByNow(book, theCase, attempt, 'ACH')))
+      return chargeAccount(book, theCase, plan, payment);
   }
   return recordPayment(book, theCase, attempt, payment);
 }
@@ -159,6 +165,8 @@ async function post<C extends Chargeable>(
       theCase.lock.signal,
     );
     await gate.goOn(theCase.lock.signal);
+    const isCharge = attempt.refundOf === null;
+    if (isCharge && (await isHeldBackByNow(book, theCase, attempt, attempt.rail))) return answer;
   }
 }
 
@@ -193,19 +201,20 @@ async function leaveUnknown<C extends Chargeable>(
 }
 
 /**
- * The card may have taken its time. A freeze ordered meanwhile must hold for the account, and whoever may have cancelled
- * meanwhile is not asked for money anew.
+ * What was sent before may have taken its time. A freeze ordered meanwhile must hold, and so must a bank's word that an
+ * account is closed to us; whoever may have cancelled meanwhile is not asked for money anew.
  */
 async function isHeldBackByNow<C extends Chargeable>(
-  { heedsMembership }: Book<C>,
-  { triggerId, dependencies }: Chargeable,
-  { userId, subscriptionId }: Attempt,
+  book: Book<C>,
+  theCase: C,
+  { userId, subscriptionId, accountId }: Attempt,
+  rail: Rail,
 ): Promise<boolean> {
-  const query = { userId, subscriptionId, triggerId, accountId: null };
-  const { freezes, membershipEvent } = await dependencies.pipeline.readBackground(query);
-  if (heedsMembership && membershipEvent !== null) return true;
-  const now = dependencies.clock.now();
-  return (['global', 'user', 'ACH'] as const).some((scope) => isFrozen(freezes, scope, now));
+  const { triggerId, dependencies } = theCase;
+  const query = { userId, subscriptionId, triggerId, accountId };
+  const { freezes, membershipEvent, achBlock } = await dependencies.pipeline.readBackground(query);
+  if (book.isHeldBy(theCase, membershipEvent) || (rail === 'ACH' && achBlock !== null)) return true;
+  return freezeAgainst(freezes, rail, dependencies.clock.now()) !== null;
 }
 
 /** The decline and the intent on the other rail are one transaction: there is no moment at which neither is known. */

@@ -158,19 +158,23 @@ async function advance(
   const { runs, clock } = dependencies;
   const progressAt = clock.now();
   if (nextKey !== null) {
-    const next = { ...counted, progressAt, page: run.page + 1, cursor: nextKey };
-    await runs.advance(run, next);
-    return { then: 'page', at: next };
+    return moveOn(runs, run, { ...counted, progressAt, page: run.page + 1, cursor: nextKey }, 'page');
   }
   if (counted.enqueuedInPass > 0) {
     const next = { ...counted, progressAt, pass: run.pass + 1, page: 0, cursor: null, enqueuedInPass: 0 };
-    await runs.advance(run, next);
-    return { then: 'next-pass', at: next };
+    return moveOn(runs, run, next, 'next-pass');
   }
   const report = await reportOf(runs, run.runId);
   if (report.records < run.due && patient) return { then: 'wait-for-index' };
   await finish(dependencies, { ...counted, status: 'complete', report });
   return { then: 'over' };
+}
+
+/** Somebody else may have taken the same page at the same time, and have found another end of it: the stored mark counts. */
+async function moveOn(runs: RunStore, from: Run, to: Run, then: 'page' | 'next-pass'): Promise<NextStep> {
+  if (await runs.advance(from, to)) return { then, at: to };
+  const current = await runs.get(from.runId);
+  return current?.status === 'running' ? { then: 'page', at: current } : { then: 'over' };
 }
 
 async function stop(dependencies: RunDependencies, run: Run, doubtful: number): Promise<NextStep> {

@@ -14,9 +14,16 @@ export interface OpenAttempt {
   /** The run, request, signal or batch that asked for it. */
   readonly triggerId: string;
   readonly rail: Rail;
+  readonly openedAt: Instant;
   /** The payment that it gives back, where it is no charge. */
   readonly refundOf?: string | null;
 }
+
+/**
+ * For so long whoever finds an attempt open sends it again: long enough for the next day's run. Then nobody does, and the
+ * janitor can give it up when nothing of it can be under way any more: what is sent again every day would never end.
+ */
+export const SENT_AGAIN_FOR_MS = 48 * 3_600_000;
 
 /** How an attempt ended. `REFUSED` is a balance too low: no processor was called, so it has no rail. */
 export type PastAttempt = {

@@ -14,7 +14,14 @@ import type { Instant } from './instant.ts';
 import { limitReached } from './limits.ts';
 import { addMoney, subtractMoney } from './money.ts';
 import type { Obstacle } from './obstacles.ts';
-import { firstRail, isFrozen, isPendingResume, mayBeResumed, obstacleTo } from './obstacles.ts';
+import {
+  firstRail,
+  isAgainstBlock,
+  isFrozen,
+  isPendingResume,
+  mayBeResumed,
+  obstacleTo,
+} from './obstacles.ts';
 import type { Path, PathRules } from './paths.ts';
 import { PATHS } from './paths.ts';
 import type { CollectionPolicy } from './policy.ts';
@@ -65,7 +72,7 @@ function whyNotCollected(rules: PathRules, record: Subscription, now: Instant): 
  * not: they were asked when the attempt was opened, and the money may have moved already.
  */
 function decideOpenAttempt(
-  { rules, record, facts }: Question,
+  { rules, record, facts, now }: Question,
   open: OpenAttempt,
   obstacle: Obstacle | null,
 ): Decision {
@@ -75,12 +82,13 @@ function decideOpenAttempt(
     reason,
   });
   if (obstacle !== null) return blocked(obstacle.reason);
+  if (isAgainstBlock(open, facts.account)) return blocked('ach-account-blocked');
   // The stale run never charges; and a member who paused while the attempt was open shall not be charged for the period
   // that the pause run skips.
   const mayResume =
     !rules.onlyCloses &&
     record.billingStatus !== 'PAUSED' &&
-    mayBeResumed(open, rules.automatic, facts.triggerId);
+    mayBeResumed(open, { automatic: rules.automatic, triggerId: facts.triggerId, now });
   return mayResume
     ? { verdict: 'resume', attemptId: open.attemptId, rail: open.rail }
     : blocked('open-attempt');

@@ -76,7 +76,7 @@ export type Decision =
   | { readonly verdict: 'resume'; readonly attemptId: AttemptId; readonly rail: Rail }
   | Charge;
 
-export type BlockReason = 'open-attempt' | DeferReason | CloseReason;
+export type BlockReason = 'open-attempt' | 'ach-account-blocked' | DeferReason | CloseReason;
 
 /** The first rail to try, and the one to turn to when the card answers that there is no money on it. */
 export interface Charge {

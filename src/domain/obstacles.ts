@@ -1,5 +1,7 @@
 import type { OpenAttempt } from './attempt.ts';
+import { SENT_AGAIN_FOR_MS } from './attempt.ts';
 import type {
+  AccountFacts,
   CloseReason,
   Decision,
   DeferReason,
@@ -10,7 +12,7 @@ import type {
   UserFacts,
 } from './decision.ts';
 import type { Instant } from './instant.ts';
-import { plusDays } from './instant.ts';
+import { plusDays, plusMs } from './instant.ts';
 import type { PathRules } from './paths.ts';
 import type { Rail, Subscription } from './subscription.ts';
 import { PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from './subscription.ts';
@@ -60,10 +62,23 @@ export function firstRail(rules: Pick<PathRules, 'cardOnly'>, account: Facts['ac
   return rules.cardOnly ? null : 'ACH';
 }
 
+/** Who comes by and finds an attempt open. */
+export interface Finder {
+  readonly automatic: boolean;
+  readonly triggerId: string;
+  readonly now: Instant;
+}
+
 /** Nobody who asks to pay one thing shall find that something else was resumed. */
-export const mayBeResumed = (open: OpenAttempt, automatic: boolean, triggerId: string): boolean =>
+export const mayBeResumed = (open: OpenAttempt, { automatic, triggerId, now }: Finder): boolean =>
   // Money on its way back is nothing to collect; the janitor asks about it.
-  (open.refundOf ?? null) === null && (automatic || open.triggerId === triggerId);
+  (open.refundOf ?? null) === null &&
+  (automatic || open.triggerId === triggerId) &&
+  now < plusMs(open.openedAt, SENT_AGAIN_FOR_MS);
+
+/** An entry that may not have left yet does not go to an account whose bank has closed it to us meanwhile. */
+export const isAgainstBlock = (open: OpenAttempt, account: AccountFacts | null): boolean =>
+  open.rail === 'ACH' && account !== null && account.achBlock !== null;
 
 const close = (verdict: 'cancel' | 'waive' | 'go-stale', reason: CloseReason): Obstacle => ({
   verdict,

@@ -154,8 +154,8 @@ export interface PipelineStore {
   readonly watches: AchWatches;
   readonly meters: AchMeters;
   readonly staleReturns: StaleReturns;
-  /** Before the open attempt is sent again: from now on it may be under way once more. */
-  sendingAgain(state: RecordState, at: Instant): Promise<RecordState>;
+  /** Before the open attempt is sent again: from now on it may be under way once more. Refused where `along` is. */
+  sendingAgain(state: RecordState, at: Instant, along: readonly Write[]): Promise<RecordState>;
   /** The janitor asked in vain; the state says when it asks next. */
   askAgainLater(state: RecordState): Promise<void>;
   /** Attempts that are open and due to be asked about. Eventually consistent: look again under the lock. */
@@ -169,6 +169,6 @@ export interface PipelineStore {
   rememberResume(record: RecordRef, at: Instant): Promise<boolean>;
   /** The same, for whoever flags the record just now. */
   noteResume(record: RecordRef, at: Instant): Write;
-  /** The member's wish to be charged on resuming was fulfilled or has gone. */
-  forgetResume(subscriptionId: SubscriptionId): Promise<void>;
+  /** The member's wish to be charged on resuming was fulfilled or has gone. One that was made after this time stays. */
+  forgetResume(subscriptionId: SubscriptionId, asOf: Instant): Promise<void>;
 }

@@ -61,6 +61,8 @@ export interface ChangeContext {
  * What is returned is what was written; it can be changed again without another read.
  */
 export interface SubscriptionsRepository {
+  /** A condition to go along with what only holds while the record is what was read. */
+  unchanged(record: StoredSubscription): Write;
   add(
     authority: Authority,
     subscription: SubscriptionToWrite,

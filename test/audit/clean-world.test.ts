@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoSeeder } from '../../src/adapters/dynamodb/seeder.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
 import { SandboxClient } from '../../src/adapters/sandbox-client.ts';
+import { settleAttempt } from '../../src/app/settle-attempt.ts';
 import { seedDemo } from '../../src/demo/seed.ts';
 import { dateOf } from '../../src/domain/calendar-date.ts';
 import { plusDays } from '../../src/domain/instant.ts';
@@ -176,11 +177,12 @@ describe('when the bank’s days pass', () => {
     const entries = await here.ledger(returned);
     expect(entries.flatMap(({ effect }) => effect ?? [])).toEqual(['debit', 'credit', 'debit']);
 
-    // What was still awaited when the days began to pass is overdue by now.
-    for (const { user_id } of (await on.audit()).violations) {
-      for (const row of await here.partition(user_id as typeof settled.userId))
-        if (row.billingStatus === 'SCHEDULED' && row.initialRunDate !== null)
-          await collected(row, 'collected');
+    // What was still awaited when the days began to pass is overdue by now: the janitor hears that it was made.
+    for (const { subscription_id } of (await on.audit()).violations) {
+      const { pipeline } = here.dependencies;
+      const { open } = await pipeline.storyOf(subscription_id as typeof settled.subscriptionId);
+      const settlement = await settleAttempt(here.dependencies, { abandonAfterMs: 86_400_000 }, open!.attempt);
+      expect(settlement).toMatchObject({ settled: { verdict: 'collected' } });
     }
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { AttemptId, OpenAttempt, PastAttempt } from '../../src/domain/attempt.ts';
 import type { AccountFacts, Facts, Freeze, UserFacts } from '../../src/domain/decision.ts';
 import type { Instant } from '../../src/domain/instant.ts';
+import { plusDays } from '../../src/domain/instant.ts';
 import { at } from './records.ts';
 import type { Cents } from '../../src/domain/money.ts';
 import type { Path } from '../../src/domain/paths.ts';
@@ -150,17 +151,20 @@ export const accounts: fc.Arbitrary<AccountFacts> = fc.record({
   achBlock: seldom(fc.constantFrom('R02', 'R10')),
 });
 
-export const openAttempts: fc.Arbitrary<OpenAttempt> = fc.record({
-  attemptId: fc.uuid().map((id) => id as AttemptId),
-  triggerId: fc.constantFrom('trigger-1', 'trigger-2'),
-  rail: fc.constantFrom(...RAILS),
-});
+/** Of today, and some of days ago. */
+export const openAttempts = (now: Instant): fc.Arbitrary<OpenAttempt> =>
+  fc.record({
+    attemptId: fc.uuid().map((id) => id as AttemptId),
+    triggerId: fc.constantFrom('trigger-1', 'trigger-2'),
+    rail: fc.constantFrom(...RAILS),
+    openedAt: fc.oneof(instants(plusDays(now, -1), now), instants(plusDays(now, -3), now)),
+  });
 
 /** What may be known about a record. The record itself is one of the user's. */
 export function factsAbout(record: Subscription, now: Instant): fc.Arbitrary<Facts> {
   return fc.record({
     triggerId: fc.constantFrom('trigger-1', 'trigger-2'),
-    openAttempt: seldom(openAttempts),
+    openAttempt: seldom(openAttempts(now)),
     membershipEvent: fc.oneof(
       { weight: 10, arbitrary: fc.constant(null) },
       { weight: 1, arbitrary: fc.constantFrom('unapplied' as const, 'quarantined' as const) },

@@ -7,7 +7,7 @@ import type { FlaggedPage, InboxEvent } from '../../ports/inbox.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { BatchReader } from './batch-reader.ts';
 import type { BatchWriter } from './batch-writer.ts';
-import { unlessRefused } from './conditions.ts';
+import { unchangedIn, unlessRefused } from './conditions.ts';
 import { duePage } from './due-page.ts';
 import { FLAGS, inboxItems, inboxPartition, sortableSequence } from './inbox-items.ts';
 import { keys } from './pipeline-items.ts';
@@ -28,7 +28,7 @@ export interface FlagsOptions {
  * that moved on must not stand against the change that an event makes. Instead:
  *
  *   store   F put the flag (without mark) ── I put the events ── V read the flag; gone or marked: put it again
- *   lift    M mark the flag with my name ── Q does an event wait? ── D delete the flag if it has my mark
+ *   lift    M mark the flag with my name ── Q does an event wait? ── D delete the flag that was marked
  *
  * After `store` the flag stands until a later lift, however the two meet:
  *
@@ -45,7 +45,8 @@ export interface FlagsOptions {
  * from where it is delivered again. Who dies before D leaves a flag too many, which the sweep lifts (`flagged`).
  *
  * A put that was given up may arrive very late. A late flag is one too many. A late event was dealt with long ago, or it
- * would not have been given up without another try that put the flag as well: it is only delivered again.
+ * would not have been given up without another try that put the flag as well: it is only delivered again. A mark that was
+ * given up and made again may arrive after Q, on a flag that was put since: D names the flag that was marked before Q.
  *
  * An event from quarantine comes back in one transaction with its flag: F and I at once.
  */
@@ -69,24 +70,33 @@ export class MembershipFlags {
   }
 
   async lift(userId: UserId): Promise<void> {
-    const { client, table: TableName, ids } = this.options;
-    const Key = marshall(keys.membership(userId));
-    const ExpressionAttributeValues = { ':me': { S: ids() } };
-    const mark = new UpdateItemCommand({
-      TableName,
-      Key,
-      UpdateExpression: 'SET lifting = :me',
-      ConditionExpression: 'attribute_exists(pk)',
-      ExpressionAttributeValues,
-    });
-    if (!(await unlessRefused(() => client.send(mark))) || (await this.hasEvent(userId))) return;
+    const { client, table: TableName } = this.options;
+    const marked = await this.mark(userId);
+    if (marked === null || (await this.hasEvent(userId))) return;
     const remove = new DeleteItemCommand({
       TableName,
-      Key,
-      ConditionExpression: 'lifting = :me',
-      ExpressionAttributeValues,
+      Key: marshall(keys.membership(userId)),
+      ...unchangedIn(marked, ['lifting', 'sequence', 'dueAt']),
     });
     await unlessRefused(() => client.send(remove));
+  }
+
+  /** The flag with the mark on it. Null: there is none. */
+  private async mark(userId: UserId): Promise<RawItem | null> {
+    const { client, table: TableName, ids } = this.options;
+    let marked: RawItem | null = null;
+    const request = new UpdateItemCommand({
+      TableName,
+      Key: marshall(keys.membership(userId)),
+      UpdateExpression: 'SET lifting = :me',
+      ConditionExpression: 'attribute_exists(pk)',
+      ExpressionAttributeValues: { ':me': { S: ids() } },
+      ReturnValues: 'ALL_NEW',
+    });
+    await unlessRefused(async () => {
+      marked = (await client.send(request)).Attributes ?? null;
+    });
+    return marked;
   }
 
   async page(before: Instant, key: PageKey | null): Promise<FlaggedPage> {

@@ -11,7 +11,7 @@ import { withSettled } from '../../domain/ach/settlement.ts';
 import type { PastAttempt } from '../../domain/attempt.ts';
 import type { Facts, Freeze } from '../../domain/decision.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { plusMs } from '../../domain/instant.ts';
+import { plusMs, sortableText } from '../../domain/instant.ts';
 import type { RunId } from '../../domain/runs.ts';
 import type { SubscriptionId } from '../../domain/subscription.ts';
 import { RAILS } from '../../domain/subscription.ts';
@@ -217,13 +217,13 @@ export class DynamoPipeline implements PipelineStore {
    * Unfenced: it changes nothing but when to ask and when to give up, and only if nobody changed the state. The janitor
    * starts from the beginning: what it was told before says nothing of what is sent now.
    */
-  async sendingAgain(state: RecordState, at: Instant): Promise<RecordState> {
+  async sendingAgain(state: RecordState, at: Instant, along: readonly Write[]): Promise<RecordState> {
     const before = contentOf(state);
     const open = { ...openAttempt(before), sentAgainAt: at };
     const change = this.change(before, { ...before, open, checks: 0 }, [
       this.resolution(open, null, stillOpen),
     ]);
-    const TransactItems = change.writes.map((write) => fromWrite(write).item);
+    const TransactItems = [...change.writes, ...along].map((write) => fromWrite(write).item);
     const request = new TransactWriteItemsCommand({ TransactItems });
     if (!(await unlessRefused(() => this.options.client.send(request))))
       throw new RecordChangedError(changedMeanwhile(before.subscriptionId));
@@ -285,9 +285,15 @@ export class DynamoPipeline implements PipelineStore {
     return this.putAlways(items.resume.write({ userId, subscriptionId }, at));
   }
 
-  async forgetResume(subscriptionId: SubscriptionId): Promise<void> {
-    const Key = marshall(keys.resume(subscriptionId));
-    await this.options.client.send(new DeleteItemCommand({ TableName: this.options.table, Key }));
+  async forgetResume(subscriptionId: SubscriptionId, asOf: Instant): Promise<void> {
+    const request = new DeleteItemCommand({
+      TableName: this.options.table,
+      Key: marshall(keys.resume(subscriptionId)),
+      // It is not fenced: somebody who held the lock later may have noted another wish.
+      ConditionExpression: 'dueAt <= :asOf',
+      ExpressionAttributeValues: { ':asOf': { S: sortableText(asOf) } },
+    });
+    await unlessRefused(() => this.options.client.send(request));
   }
 
   private saveIf(condition: Condition, verdict: Verdict): Promise<boolean> {

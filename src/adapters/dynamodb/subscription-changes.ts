@@ -127,16 +127,24 @@ function billingWrite(billingTable: string, item: RawItem, before: RawItem | nul
 }
 
 function deletion(billingTable: string, before: RawItem): DynamoWrite {
-  const { user_id, billing_date } = before;
-  if (user_id === undefined || billing_date === undefined) throw new Error('a stored row has a key');
-  return {
-    item: { Delete: { TableName: billingTable, Key: { user_id, billing_date }, ...rowUnchanged(before) } },
-    refused: () =>
-      new RecordChangedError(
-        `billing row ${keyText(before, 'user_id', 'billing_date')} was changed meanwhile`,
-      ),
-  };
+  return { item: { Delete: asItWasRead(billingTable, before) }, refused: () => changedMeanwhile(before) };
 }
+
+/** Nothing is written: what goes along with it holds only while the row is what was read. */
+export function rowCheck(billingTable: string, record: StoredSubscription): DynamoWrite {
+  const row = rowOf(record);
+  if (row === null) throw new Error('a stored record has a row');
+  return { item: { ConditionCheck: asItWasRead(billingTable, row) }, refused: () => changedMeanwhile(row) };
+}
+
+function asItWasRead(TableName: string, row: RawItem) {
+  const { user_id, billing_date } = row;
+  if (user_id === undefined || billing_date === undefined) throw new Error('a stored row has a key');
+  return { TableName, Key: { user_id, billing_date }, ...rowUnchanged(row) };
+}
+
+const changedMeanwhile = (row: RawItem): RecordChangedError =>
+  new RecordChangedError(`billing row ${keyText(row, 'user_id', 'billing_date')} was changed meanwhile`);
 
 const moves = (item: RawItem, before: RawItem | null): before is RawItem =>
   before !== null && before['billing_date']?.S !== item['billing_date']?.S;

@@ -12,14 +12,14 @@ import type {
   SubscriptionToWrite,
   SubscriptionsRepository,
 } from '../../ports/subscriptions.ts';
-import type { Authority } from '../../ports/transaction.ts';
+import type { Authority, Write } from '../../ports/transaction.ts';
 import { queryPage, queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
 import { store, storeAll } from './stored-row.ts';
 import type { PreparedChange } from './subscription-changes.ts';
-import { prepareChanges, prepareMove, writesOf } from './subscription-changes.ts';
+import { prepareChanges, prepareMove, rowCheck, writesOf } from './subscription-changes.ts';
 import type { Transactor } from './transaction.ts';
-import { fromWrite } from './transaction.ts';
+import { asWrite, fromWrite } from './transaction.ts';
 
 export interface SubscriptionsOptions {
   readonly client: DynamoDBClient;
@@ -84,6 +84,10 @@ export class DynamoSubscriptions implements SubscriptionsRepository {
     const change = prepareMove(authority, original, updated, context);
     await this.commit(authority, [change], context);
     return store(change.item);
+  }
+
+  unchanged(record: StoredSubscription): Write {
+    return asWrite(rowCheck(this.options.billingTable, record));
   }
 
   async getByID(subscriptionID: string): Promise<StoredSubscription | null> {

@@ -1,4 +1,6 @@
+import { SENT_AGAIN_FOR_MS } from '../../domain/attempt.ts';
 import type { UserFacts } from '../../domain/decision.ts';
+import { plusMs } from '../../domain/instant.ts';
 import { rulesOf } from '../../domain/paths.ts';
 import { ownRecordId } from '../../domain/plans/own-record.ts';
 import type { Subscription } from '../../domain/subscription.ts';
@@ -10,7 +12,7 @@ import type { Case } from '../collection-case.ts';
 import { chargeNewRecord, resumeAttempt } from '../charge-subscription.ts';
 import { caseOfOpen } from '../settle-attempt.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
-import { assertNotFrozen, backgroundOf, dataOf, recordOf } from './desk.ts';
+import { assertNotFrozen, assertNothingOpen, backgroundOf, dataOf, recordOf } from './desk.ts';
 import { Refusal } from './refusal.ts';
 
 /*
@@ -76,6 +78,8 @@ export async function goOnWithOpen(
   for (const record of member.partition.filter(mayBeUnderWay)) {
     const { state } = await backgroundOf(dependencies, member, record.subscriptionId);
     if (state.open === null || !isOfThisKind(state.open, record)) continue;
+    // It was asked for long enough; the janitor has the next word.
+    if (member.now >= plusMs(state.open.openedAt, SENT_AGAIN_FOR_MS)) assertNothingOpen(state);
     return goOn(dependencies, member, record, state.open, state);
   }
   return null;

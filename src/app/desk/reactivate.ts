@@ -6,7 +6,7 @@ import { isLeaving, isToCome } from '../../domain/plans/upcoming.ts';
 import type { Subscription, UserId } from '../../domain/subscription.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
-import { withMember } from './desk.ts';
+import { assertNothingOpen, backgroundOf, withMember } from './desk.ts';
 import type { OwnPayment } from './own-payment.ts';
 import { assertMayPay, goOnWithOpen, ownBackground, paidBefore, payByCard } from './own-payment.ts';
 import { priceIn } from './plan-wish.ts';
@@ -57,6 +57,7 @@ async function payToComeBack(
   const open = await goOnWithOpen(dependencies, member, ({ process }) => process === 'REACTIVATION');
   if (open !== null) return open;
   const last = lastPeriod(member);
+  await assertNothingUnderWay(dependencies, member);
   const amount = priceIn(dependencies, last.receiptTierName, last.term);
   const payment = {
     triggerId: wish.triggerId,
@@ -67,6 +68,12 @@ async function payToComeBack(
   } as const;
   const born = ownRecord(last, payment, member.now);
   return payByCard(dependencies, member, background, { ...wish, born });
+}
+
+/** Being paid ends what was cancelled and still to come. A charge of it without an answer may turn out to have been made. */
+async function assertNothingUnderWay(dependencies: DeskDependencies, member: MemberFile): Promise<void> {
+  for (const { subscriptionId } of member.partition.filter((record) => isToCome(record) && isLeaving(record)))
+    assertNothingOpen((await backgroundOf(dependencies, member, subscriptionId)).state);
 }
 
 /** What the member had before, and comes back to. */

@@ -39,7 +39,8 @@ const BOOK: Book<FloatCase> = {
   kind: 'FLOAT',
   referenceOf: ({ subscriptionId }) => floatIdOf(subscriptionId) ?? subscriptionId,
   // An advance is owed whatever becomes of the membership.
-  heedsMembership: false,
+  isHeldBy: () => false,
+  unmoved: () => [],
   judged: judgedFloat,
   readAgain,
   turn(theCase, plan, decline) {

@@ -36,7 +36,8 @@ export const recordRecurringAnswer = (
 const BOOK: Book<RecurringCase> = {
   kind: 'RECURRING',
   // What an account pays for is no membership.
-  heedsMembership: false,
+  isHeldBy: () => false,
+  unmoved: () => [],
   referenceOf: (attempt) => paymentReference(attempt.subscriptionId, periodOf(attempt)),
   judged: judgedRecurring,
   readAgain,

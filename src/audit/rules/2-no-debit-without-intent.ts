@@ -71,12 +71,17 @@ function* lostAttempts({ changes, attempts }: RecordCase): Generator<string> {
     if (!known.has(id)) yield `history names attempt ${id}, which is not there`;
 }
 
+/** Whoever finds it open sends it again for two days. An hour more, because clocks differ and somebody has to come by. */
+const SENT_AGAIN_FOR_MS = 49 * 3_600_000;
+
 export function* openTooLong(
   { attempts }: Collected,
   { now, abandonAfterMs }: Circumstances,
 ): Generator<string> {
   for (const { id, openedAt, sentAgainAt, resolution } of attempts) {
-    const isOverdue = [openedAt, sentAgainAt].every((at) => at === null || plusMs(at, abandonAfterMs) < now);
+    const lastAt = plusMs(openedAt, SENT_AGAIN_FOR_MS);
+    const sentAt = sentAgainAt === null || sentAgainAt < openedAt ? openedAt : sentAgainAt;
+    const isOverdue = plusMs(sentAt < lastAt ? sentAt : lastAt, abandonAfterMs) < now;
     if (resolution === null && isOverdue) yield `attempt ${id} is open since ${instantText(openedAt)}`;
   }
 }

@@ -7,7 +7,7 @@ import type { Instant } from '../instant.ts';
 import { tomorrow } from '../limits.ts';
 import type { Cents } from '../money.ts';
 import { addMoney, cents } from '../money.ts';
-import { firstRail, freezeAgainst, isFrozen, mayBeResumed } from '../obstacles.ts';
+import { firstRail, freezeAgainst, isAgainstBlock, isFrozen, mayBeResumed } from '../obstacles.ts';
 import type { Rail } from '../subscription.ts';
 import { whyNotCollected } from './due.ts';
 import type {
@@ -95,13 +95,15 @@ function userDeferral(user: FloatFacts['user']): FloatDeferReason | null {
  * not: they were asked when the attempt was opened, and the money may have moved already.
  */
 function decideOpenAttempt(
-  { stage, facts }: Question,
+  { stage, facts, now }: Question,
   open: OpenAttempt,
   deferral: FloatDeferReason | null,
 ): FloatDecision {
   const { attemptId, rail } = open;
   if (deferral !== null) return { verdict: 'blocked', attemptId, reason: deferral };
-  return mayBeResumed(open, isAutomatic(stage), facts.triggerId)
+  if (isAgainstBlock(open, facts.account))
+    return { verdict: 'blocked', attemptId, reason: 'ach-account-blocked' };
+  return mayBeResumed(open, { automatic: isAutomatic(stage), triggerId: facts.triggerId, now })
     ? { verdict: 'resume', attemptId, rail }
     : { verdict: 'blocked', attemptId, reason: 'open-attempt' };
 }

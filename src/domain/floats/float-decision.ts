@@ -52,7 +52,7 @@ export type FloatDecision =
   | {
       readonly verdict: 'blocked';
       readonly attemptId: AttemptId;
-      readonly reason: 'open-attempt' | FloatDeferReason;
+      readonly reason: 'open-attempt' | 'ach-account-blocked' | FloatDeferReason;
     }
   | FloatStep
   | { readonly verdict: 'resume'; readonly attemptId: AttemptId; readonly rail: Rail }

@@ -31,7 +31,7 @@ export function decideRecurring(
   if (notPaid !== null) return { verdict: 'no-op', reason: notPaid };
 
   const deferral = freezeAgainst(facts.freezes, RECURRING_RAIL, now) ?? whyPayerWaits(facts.user);
-  if (facts.openAttempt !== null) return decideOpenAttempt(facts, facts.openAttempt, deferral);
+  if (facts.openAttempt !== null) return decideOpenAttempt(facts, facts.openAttempt, deferral, now);
   if (deferral !== null) return { verdict: 'deferred', reason: deferral };
 
   // Before the reminder: nobody is told of a payment that is not asked for any more.
@@ -57,10 +57,11 @@ function decideOpenAttempt(
   { triggerId }: RecurringFacts,
   open: OpenAttempt,
   deferral: RecurringDeferReason | null,
+  now: Instant,
 ): RecurringDecision {
   const { attemptId, rail } = open;
   if (deferral !== null) return { verdict: 'blocked', attemptId, reason: deferral };
-  return mayBeResumed(open, true, triggerId)
+  return mayBeResumed(open, { automatic: true, triggerId, now })
     ? { verdict: 'resume', attemptId, rail }
     : { verdict: 'blocked', attemptId, reason: 'open-attempt' };
 }

@@ -282,6 +282,24 @@ describe('the flag', () => {
     expect(await seen()).toBe('unapplied');
   });
 
+  it('is not taken away by a mark that was made twice, the second time on the flag of a later event', async () => {
+    await desk.inbox.store([anEvent(user, 1)]);
+    await desk.commit(desk.inbox.applied(anEvent(user, 1), CHANGED, NOW));
+    let markAgain: () => Promise<unknown> = () => Promise.resolve();
+    faults.script('UpdateItemCommand', (send) => {
+      markAgain = send;
+      return send();
+    });
+    const leaving = faults.hold('DeleteItemCommand');
+    const lifted = desk.inbox.liftFlag(user);
+    await leaving.reached;
+    await desk.inbox.store([anEvent(user, 2)]);
+    await markAgain();
+    leaving.open();
+    await lifted;
+    expect(await seen()).toBe('unapplied');
+  });
+
   it('stands in the end, however stores, deliveries and lifts meet', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (schedule) => {

@@ -366,6 +366,17 @@ describe('a reactivation', () => {
     expect(await on.violations(member)).toEqual([]);
   }, 20_000);
 
+  it('waits for the answer to a charge of what was cancelled: both would be paid', async () => {
+    const record = await on.here.member();
+    await on.loseAnswers(record, 'payments');
+    expect(await on.here.collect('INITIAL', record)).toMatchObject({ verdict: 'unknown' });
+    await on.desk.happens(record.userId, 'CANCEL');
+    expect(await reactivate(record)).toMatchObject(refusal('attempt-open'));
+    expect(await on.settle(record)).toMatchObject({ settled: { verdict: 'collected' } });
+    expect(await moved(record)).toEqual([1, 0]);
+    expect(await on.violations(record)).toEqual([]);
+  }, 20_000);
+
   it('without an answer is settled by the janitor: paid, with what follows from it', async () => {
     const member = await former();
     await on.loseAnswers(member, 'payments');

@@ -198,8 +198,11 @@ describe('adopting a record whose member wants to be charged on resuming', () =>
     expect(await here.collect('PAUSE', record)).toMatchObject({ verdict: 'collected' });
     expect(await here.row(plain)).toMatchObject({ billingStatus: 'SCHEDULED' });
 
+    // A wish that was noted after somebody last looked stays.
+    await here.dependencies.pipeline.forgetResume(record.subscriptionId, plusDays(here.now, -1));
+    expect(await resumesListed()).toEqual([record.subscriptionId]);
     // Resumed: nothing to be made again.
-    await here.dependencies.pipeline.forgetResume(record.subscriptionId);
+    await here.dependencies.pipeline.forgetResume(record.subscriptionId, here.now);
     expect(await run()).toMatchObject({ resumes: 0, known: 0 });
   });
 });

@@ -17,6 +17,7 @@ import type { Instant } from '../../../src/domain/instant.ts';
 import { formatInstant, plusDays, plusMs } from '../../../src/domain/instant.ts';
 import type { OwnedUsers } from '../../../src/domain/ownership.ts';
 import { owns } from '../../../src/domain/ownership.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import type { BillingProcess } from '../../../src/domain/runs.ts';
 import { BILLING_PROCESSES, PATH_OF_RUN } from '../../../src/domain/runs.ts';
 import type { BillingStatus, Subscription, SubscriptionId } from '../../../src/domain/subscription.ts';
@@ -133,11 +134,12 @@ async function wantsToResume(record: RecordRef): Promise<void> {
   await client.send(new PutItemCommand({ TableName: tables.pipeline, Item }));
 }
 
-/** The processor's answer to the first attempt, on the day it was due, is lost: the attempt stays open. */
+/** The processor's answer to the first attempt is lost, so that it stays open: since yesterday, if it was still to be had then. */
 async function leaveOpen(record: StoredSubscription, status: BillingStatus): Promise<void> {
   const match = { reference_id: record.subscriptionId };
   await here.faults([{ id: 'lost', service: 'payments', fault: 'error-after', match, times: 3 }]);
-  here.now = plusMs(record.billingDate, 7_200_000);
+  const tooLate = plusDays(record.billingDate, DEFAULT_POLICY.oldSubscriptionDays);
+  here.now = plusDays(TICK, -1) < tooLate ? plusDays(TICK, -1) : plusMs(record.billingDate, 7_200_000);
   const { verdict } = await here.collect('INITIAL', record);
   here.now = TICK;
   expect(verdict).toBe('unknown');

@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { collectSubscription } from '../../../src/app/collect-subscription.ts';
 import { findRequest } from '../../../src/app/find-request.ts';
 import { startRun, takePage } from '../../../src/app/run-collections.ts';
 import { settleAttempt } from '../../../src/app/settle-attempt.ts';
+import { inboxItems } from '../../../src/adapters/dynamodb/inbox-items.ts';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
 import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { plusMs } from '../../../src/domain/instant.ts';
 import type { AttemptId } from '../../../src/domain/attempt.ts';
-import { FactsTooOldError, LeaseTooShortError, RecordChangedError } from '../../../src/errors.ts';
+import {
+  FactsTooOldError,
+  LeaseTooShortError,
+  ProcessorBusyError,
+  RecordChangedError,
+} from '../../../src/errors.ts';
 import type { Lock } from '../../../src/ports/lock.ts';
+import type { InboxEvent } from '../../../src/ports/inbox.ts';
+import type { ChargeAnswer } from '../../../src/ports/services.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import { inProcess } from '../../support/in-process-run.ts';
 import { at } from '../../support/records.ts';
@@ -222,7 +231,153 @@ describe('a worker that stands still between reading and charging', () => {
     expect((await background(record)).state.open).toBeNull();
     expect(await sentCharges(record)).toBe(0);
   });
+
+  describe('before it sends again what somebody else had opened', () => {
+    /** Its worker died before it was sent: sent again, it is sent for the first time. */
+    async function neverSent(settings: object = {}): Promise<StoredSubscription> {
+      const record = await here.member(settings);
+      here.onStep = (step) => {
+        if (step === 'intent-written') throw new Error('died');
+      };
+      await expect(here.collect('INITIAL', record, 'run-0')).rejects.toThrow('died');
+      here.onStep = () => undefined;
+      return record;
+    }
+    const request = (record: StoredSubscription) =>
+      ({ ...record, path: 'INITIAL', triggerId: 'run-1' }) as const;
+
+    it('sees the freeze that was ordered meanwhile', async () => {
+      const record = await neverSent();
+      const { freezes, order } = freezing('PINLESS');
+      const dependencies = standing([10_000], () => freezes.freeze(order));
+      expect(await collectSubscription(dependencies, request(record))).toMatchObject({
+        verdict: { verdict: 'blocked', reason: 'frozen-rail' },
+      });
+      await freezes.unfreeze(order.target, { who: 'a test', at: NOW });
+      expect(await sentCharges(record)).toBe(0);
+      expect(await here.collect('INITIAL', record)).toMatchObject({ verdict: 'collected' });
+    });
+
+    it('sees that the account was closed meanwhile, which takes no lock', async () => {
+      const record = await neverSent();
+      const dependencies = standing([1], () => closeAccount(record));
+      await expect(collectSubscription(dependencies, request(record))).rejects.toThrow(RecordChangedError);
+      expect(await sentCharges(record)).toBe(0);
+      expect(await here.collect('INITIAL', record)).toMatchObject({ verdict: 'no-op' });
+      expect(await sentCharges(record)).toBe(0);
+    });
+
+    it('sees that the bank has closed the account to us', async () => {
+      const record = await here.member({ pinless: { mode: 'decline', code: '62' } });
+      let intents = 0;
+      here.onStep = (step) => {
+        if (step === 'intent-written' && (intents += 1) === 2) throw new Error('died');
+      };
+      await expect(here.collect('INITIAL', record, 'run-0')).rejects.toThrow('died');
+      here.onStep = () => undefined;
+      const { pipeline, accounts } = here.dependencies;
+      await pipeline.saveBlock((await accounts.primary(record.userId))!.accountId, 'R10');
+      expect(await here.collect('INITIAL', record)).toMatchObject({
+        verdict: 'blocked',
+        reason: 'ach-account-blocked',
+      });
+      expect(await sentCharges(record)).toBe(1);
+    });
+  });
 });
+
+const freezing = (scope: 'PINLESS' | 'ACH') => {
+  const { client, tables } = here.store;
+  const freezes = new DynamoFreezes({ client, table: tables.pipeline, timer: systemTimer });
+  return {
+    freezes,
+    order: { target: { scope }, reason: 'a test', who: 'a test', at: NOW, until: null },
+  } as const;
+};
+
+async function closeAccount({ userId }: StoredSubscription): Promise<void> {
+  const open = (await here.partition(userId)).filter((row) => row.billingStatus === 'SCHEDULED');
+  const context = await here.store.context(userId, { cause: 'account-closed', now: here.now });
+  const cancelled = open.map((row) => ({ ...row, billingStatus: 'CANCELLED' as const }));
+  await here.store.subscriptions.addAll('unlocked', cancelled, context);
+}
+
+describe('a charge that has to be sent once more', () => {
+  /** A processor that does not take the first one; and what happens while it is waited for. */
+  const reluctant = (answer: ChargeAnswer, meanwhile: () => Promise<void>) => {
+    const { processor, gate } = here.dependencies;
+    let charges = 0;
+    return {
+      ...here.dependencies,
+      processor: {
+        charge: (...args: Parameters<typeof processor.charge>) =>
+          (charges += 1) === 1 ? Promise.resolve(answer) : processor.charge(...args),
+        refund: processor.refund.bind(processor),
+        findByKey: processor.findByKey.bind(processor),
+        findByConfirmation: processor.findByConfirmation.bind(processor),
+      },
+      gate: { ...gate, goOn: meanwhile },
+    };
+  };
+  const request = (record: StoredSubscription) =>
+    ({ ...record, path: 'INITIAL', triggerId: 'run-1' }) as const;
+
+  it('is sent', async () => {
+    const record = await here.member();
+    const dependencies = reluctant({ kind: 'not-taken', retryAfterMs: 10 }, () => Promise.resolve());
+    expect(await collectSubscription(dependencies, request(record))).toMatchObject({
+      verdict: { verdict: 'collected' },
+    });
+  });
+
+  it('is not, when a freeze was ordered while it waited: nothing was taken, and nothing is', async () => {
+    const record = await here.member();
+    const { freezes, order } = freezing('PINLESS');
+    const dependencies = reluctant({ kind: 'not-taken', retryAfterMs: 10 }, () => freezes.freeze(order));
+    await expect(collectSubscription(dependencies, request(record))).rejects.toThrow(ProcessorBusyError);
+    expect(await sentCharges(record)).toBe(0);
+    expect(await here.collect('INITIAL', record)).toMatchObject({
+      verdict: 'blocked',
+      reason: 'frozen-rail',
+    });
+    await freezes.unfreeze(order.target, { who: 'a test', at: NOW });
+  });
+
+  it('is not, when the account was closed while it waited: nobody knows whether it was made', async () => {
+    const record = await here.member();
+    const flagged = () => flag(record);
+    const dependencies = reluctant({ kind: 'unknown', error: new Error('no answer') }, flagged);
+    expect(await collectSubscription(dependencies, request(record))).toMatchObject({
+      verdict: { verdict: 'unknown' },
+    });
+    expect(await sentCharges(record)).toBe(0);
+  });
+
+  it('does not turn to an account that the bank has closed to us meanwhile', async () => {
+    const record = await here.member({ pinless: { mode: 'decline', code: '62' } });
+    const { pipeline, accounts } = here.dependencies;
+    const { accountId } = (await accounts.primary(record.userId))!;
+    here.onStep = async (step) => {
+      if (step === 'charged') await pipeline.saveBlock(accountId, 'R10');
+    };
+    expect(await here.collect('INITIAL', record)).toMatchObject({ verdict: 'declined' });
+    expect(await sentCharges(record)).toBe(1);
+  });
+});
+
+/** An event of the membership waits. */
+async function flag({ userId }: StoredSubscription): Promise<void> {
+  const { client, tables } = here.store;
+  const Item = inboxItems.flag.write({
+    stream: 'users',
+    userId,
+    identity: randomUUID(),
+    sequence: '1',
+    type: 'CLOSEACCOUNT',
+    receivedAt: NOW,
+  } as InboxEvent);
+  await client.send(new PutItemCommand({ TableName: tables.pipeline, Item }));
+}
 
 describe('a retry run', () => {
   it('leaves what turned into an error while it was under way to the next day', async () => {

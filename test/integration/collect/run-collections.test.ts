@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { NextStep, RunDependencies } from '../../../src/app/run-collections.ts';
 import { startRun, takePage } from '../../../src/app/run-collections.ts';
+import type { Run } from '../../../src/ports/runs.ts';
 import { plusDays, plusMs } from '../../../src/domain/instant.ts';
 import type { RecordRef } from '../../../src/ports/runs.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
@@ -105,6 +106,29 @@ describe('a run', () => {
     for (const record of paying) expect(debits(await here.ledger(record))).toBe(1);
     const run = (await dependencies.runs.get(first.runId))!;
     expect(run.report?.byVerdict.collected).toMatchObject({ count: 9 });
+  });
+
+  it('goes on from its mark where two took one page at once and found different ends of it', async () => {
+    await members(9);
+    const dependencies = runner();
+    const run = await startRun(dependencies, 'scheduled', nextTick());
+    const { runs } = dependencies;
+    // The other was quicker, and is a page further.
+    const overtaken = {
+      ...dependencies,
+      runs: Object.assign(Object.create(runs) as typeof runs, {
+        advance: async (from: Run, to: Run) => {
+          await runs.advance(from, { ...to, pass: 1, page: 7 });
+          return runs.advance(from, to);
+        },
+      }),
+    };
+    const { page } = (await runs.get(run.runId))!;
+    expect(await takePage(overtaken, run.runId, { pass: 1, page })).toMatchObject({
+      then: 'page',
+      at: { pass: 1, page: 7 },
+    });
+    expect((await drive(dependencies, run)).status).toBe('complete');
   });
 
   it('finds in a second pass what the first has lost, and what came late into the index', async () => {

@@ -4,6 +4,7 @@ import type { AttemptId, OpenAttempt, PastAttempt } from '../../../src/domain/at
 import type { AccountFacts, Decision, Facts, Freeze } from '../../../src/domain/decision.ts';
 import { decide } from '../../../src/domain/decide.ts';
 import type { Instant } from '../../../src/domain/instant.ts';
+import { plusMs } from '../../../src/domain/instant.ts';
 import { cents } from '../../../src/domain/money.ts';
 import type { Path } from '../../../src/domain/paths.ts';
 import { PATHS, PATH_NAMES } from '../../../src/domain/paths.ts';
@@ -16,7 +17,12 @@ import { at, subscription } from '../../support/records.ts';
 
 const NOW = at('2026-11-16T08:00:00Z');
 const TOMORROW = at('2026-11-17T00:00:00Z');
-const OPEN: OpenAttempt = { attemptId: 'attempt-1' as AttemptId, triggerId: 'run-0', rail: 'PINLESS' };
+const OPEN: OpenAttempt = {
+  attemptId: 'attempt-1' as AttemptId,
+  triggerId: 'run-0',
+  rail: 'PINLESS',
+  openedAt: at('2026-11-16T07:00:00Z'),
+};
 const ACCOUNT: AccountFacts = {
   accountId: 'acc-1',
   availableBalance: cents(10_000),
@@ -561,6 +567,24 @@ describe('an open attempt', () => {
   ])('is resumed without asking about %s again: that was asked when it was opened', (_, change) => {
     expect(given('RETRY', facts({ openAttempt: OPEN }), change).verdict).toBe('resume');
   });
+
+  it('is resumed for two days, and then by nobody, so that the janitor can give it up', () => {
+    const openedAt = plusMs(NOW, -48 * 3_600_000);
+    for (const path of AUTOMATIC) {
+      expect(given(path, facts({ openAttempt: { ...OPEN, openedAt } })), path).toEqual(
+        blocked('open-attempt'),
+      );
+      const younger = facts({ openAttempt: { ...OPEN, openedAt: plusMs(openedAt, 1) } });
+      expect(given(path, younger).verdict, path).toBe('resume');
+    }
+  });
+
+  it('does not go to an account that its bank has closed to us meanwhile; to the card it does', () => {
+    const block = account({ achBlock: 'R10' });
+    const openAch = facts({ openAttempt: { ...OPEN, rail: 'ACH' } });
+    expect(given('RETRY', openAch, block)).toEqual(blocked('ach-account-blocked'));
+    expect(given('RETRY', facts({ openAttempt: OPEN }), block).verdict).toBe('resume');
+  });
 });
 
 describe('limits', () => {
@@ -742,7 +766,9 @@ describe('in every situation', () => {
         return;
       case 'blocked':
         expect(decision.attemptId).toBe(facts.openAttempt?.attemptId);
-        expect(['open-attempt', ...REASONS.deferred, ...REASONS.close]).toContain(decision.reason);
+        expect(['open-attempt', 'ach-account-blocked', ...REASONS.deferred, ...REASONS.close]).toContain(
+          decision.reason,
+        );
         return;
       case 'resume':
         expect(decision.attemptId).toBe(facts.openAttempt?.attemptId);

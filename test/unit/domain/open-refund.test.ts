@@ -8,7 +8,13 @@ import { at, subscription } from '../../support/records.ts';
 
 const facts = (refundOf: string | null): Facts => ({
   triggerId: 'run-1',
-  openAttempt: { attemptId: 'a' as AttemptId, triggerId: 'run-1', rail: 'PINLESS', refundOf },
+  openAttempt: {
+    attemptId: 'a' as AttemptId,
+    triggerId: 'run-1',
+    rail: 'PINLESS',
+    openedAt: at('2026-11-17T07:00:00Z'),
+    refundOf,
+  },
   attempts: [],
   partition: [],
   membershipEvent: null,

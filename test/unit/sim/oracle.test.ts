@@ -240,6 +240,37 @@ describe('an intent', () => {
     expect(oracle.violations).toEqual([]);
   });
 
+  describe('that is sent again', () => {
+    const sendAgain = (more: Record<string, string> = {}): void =>
+      oracle.stored(
+        [
+          {
+            table: TABLES.pipeline,
+            before: attempt(more),
+            after: attempt({ ...more, sentAgainAt: new Date(nowMs).toISOString() }),
+          },
+        ],
+        'worker',
+      );
+
+    it.each<[string, () => void, Record<string, string>]>([
+      ['a freeze', () => oracle.intents.freeze('PINLESS'), {}],
+      ['an event of the membership that waits', () => appear('USER#u1', 'MEMBERSHIP'), {}],
+      ['an event in quarantine', () => appear('USER#u1', 'QUARANTINED', { ids: { S: 'e1' } }), {}],
+      ['a bank’s word', () => appear('ACCOUNT#acc', 'ACH_BLOCK'), { rail: 'ACH', accountId: 'acc' }],
+      ['its age', () => (nowMs += 52 * 3_600_000), {}],
+    ])('is found against %s, and right without', (_, come, more) => {
+      oracle.stored(intent(more), 'worker');
+      nowMs += 40_000;
+      sendAgain(more);
+      expect(oracle.violations).toEqual([]);
+      come();
+      nowMs += 40_000;
+      sendAgain(more);
+      expect(rules()).toEqual(['6']);
+    });
+  });
+
   it('is found while another is open, and not when that one has its answer', () => {
     oracle.stored(intent(), 'worker');
     oracle.stored(
@@ -528,14 +559,14 @@ describe('when everything is quiet', () => {
 
   it.each<[string, Partial<Parameters<typeof checkLiveness>[0]>, string]>([
     ['an attempt is open', { openAttempts: new Map([['s1', 'a1']]) }, '2'],
-    ['an event is in the inbox', { pipeline: [item({ pk: 'INBOX#users#u1', sk: '1' })] }, '9'],
+    ['an event is in the inbox', { pipeline: [item({ pk: 'INBOX#users#u1', sk: '1' })] }, 'left-over'],
     [
       'a run has not ended',
       { pipeline: [item({ pk: 'RUNS', sk: 'x', status: 'running', startedAt: '2026-11-10T08:00:00Z' })] },
-      '9',
+      'left-over',
     ],
-    ['a member is flagged', { pipeline: [item({ pk: 'USER#u1', sk: 'MEMBERSHIP' })] }, '9'],
-    ['a record is due for days', { rows: [rowOf({ billing_date: '2026-11-10T06:00:00Z' })] }, '9'],
+    ['a member is flagged', { pipeline: [item({ pk: 'USER#u1', sk: 'MEMBERSHIP' })] }, 'left-over'],
+    ['a record is due for days', { rows: [rowOf({ billing_date: '2026-11-10T06:00:00Z' })] }, 'left-over'],
     [
       'a record was skipped once, long ago',
       {
@@ -550,7 +581,7 @@ describe('when everything is quiet', () => {
           }),
         ],
       },
-      '9',
+      'left-over',
     ],
     [
       'an entry waits for weeks',
@@ -578,17 +609,17 @@ describe('when everything is quiet', () => {
           }),
         ],
       },
-      '9',
+      'left-over',
     ],
     [
       'a debt is never written off',
       { rows: [rowOf({ billing_status: 'ERROR', billing_date: '2026-10-01T06:00:00Z' })] },
-      '9',
+      'left-over',
     ],
     [
       'a pause does not end',
       { rows: [rowOf({ billing_status: 'PAUSED', billing_date: '2026-11-09T06:00:00Z' })] },
-      '9',
+      'left-over',
     ],
     [
       'a period is to come for whoever has closed the account',

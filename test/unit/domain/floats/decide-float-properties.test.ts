@@ -91,7 +91,7 @@ function checkForm(decision: FloatDecision, { stage, float, facts, now }: FloatS
       return;
     case 'blocked':
       expect(decision.attemptId).toBe(facts.openAttempt?.attemptId);
-      expect(['open-attempt', ...REASONS['deferred']!]).toContain(decision.reason);
+      expect(['open-attempt', 'ach-account-blocked', ...REASONS['deferred']!]).toContain(decision.reason);
       return;
     case 'resume':
       expect([decision.attemptId, decision.rail]).toEqual([

@@ -8,6 +8,7 @@ import { STAGES } from '../../../../src/domain/floats/float.ts';
 import type { FloatPolicy } from '../../../../src/domain/floats/policy.ts';
 import { DEFAULT_FLOAT_POLICY } from '../../../../src/domain/floats/policy.ts';
 import type { Instant } from '../../../../src/domain/instant.ts';
+import { plusMs } from '../../../../src/domain/instant.ts';
 import { cents } from '../../../../src/domain/money.ts';
 import { aFloat, day, logEntry } from '../../../support/floats.ts';
 import { at } from '../../../support/records.ts';
@@ -15,7 +16,12 @@ import type { FloatSituation } from './situations.ts';
 
 const NOW = at('2026-11-16T09:30:00Z');
 const MIDNIGHT = at('2026-11-17T00:00:00Z');
-const OPEN: OpenAttempt = { attemptId: 'attempt-1' as AttemptId, triggerId: 'run-0', rail: 'PINLESS' };
+const OPEN: OpenAttempt = {
+  attemptId: 'attempt-1' as AttemptId,
+  triggerId: 'run-0',
+  rail: 'PINLESS',
+  openedAt: at('2026-11-16T08:30:00Z'),
+};
 const ACCOUNT: AccountFacts = {
   accountId: 'acc-1',
   availableBalance: cents(10_000),
@@ -213,6 +219,20 @@ describe('an open attempt', () => {
   it('waits for the freeze of its own rail, not of the one that would be used now', () => {
     expect(given('RETRY', open, noCard, frozen('ACH')).verdict).toBe('resume');
     expect(given('RETRY', open, noCard, frozen('PINLESS'))).toEqual(blocked('frozen-rail'));
+  });
+
+  it.each(AUTOMATIC)('is resumed by %s for two days, and then by nobody', (stage) => {
+    const openedAt = plusMs(NOW, -48 * 3_600_000);
+    expect(given(stage, facts({ openAttempt: { ...OPEN, openedAt } }))).toEqual(blocked('open-attempt'));
+    const younger = facts({ openAttempt: { ...OPEN, openedAt: plusMs(openedAt, 1) } });
+    expect(given(stage, younger).verdict).toBe('resume');
+  });
+
+  it('does not go to an account that its bank has closed to us meanwhile; to the card it does', () => {
+    const block = account({ achBlock: 'R10' });
+    const openAch = facts({ openAttempt: { ...OPEN, rail: 'ACH' } });
+    expect(given('RETRY', openAch, block)).toEqual(blocked('ach-account-blocked'));
+    expect(given('RETRY', open, block).verdict).toBe('resume');
   });
 
   it('that gives money back is not resumed', () => {

@@ -110,7 +110,7 @@ const seldom = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
 const factsAt = (now: Instant): fc.Arbitrary<FloatFacts> =>
   fc.record({
     triggerId: fc.constantFrom('trigger-1', 'trigger-2'),
-    openAttempt: seldom(openAttempts),
+    openAttempt: seldom(openAttempts(now)),
     // The run time is a row's key.
     log: fc.uniqueArray(logEntries(now), { maxLength: 6, selector: ({ runTime }) => runTime }),
     attempts: fc.array(pastAttempts(now), { maxLength: 2 }),

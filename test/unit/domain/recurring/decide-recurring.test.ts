@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AttemptId } from '../../../../src/domain/attempt.ts';
 import type { Instant } from '../../../../src/domain/instant.ts';
+import { plusMs } from '../../../../src/domain/instant.ts';
 import { cents } from '../../../../src/domain/money.ts';
 import { planOf } from '../../../../src/domain/plan.ts';
 import { decideRecurring } from '../../../../src/domain/recurring/decide-recurring.ts';
@@ -16,7 +17,12 @@ import { at } from '../../../support/records.ts';
 import { recurring } from '../../../support/recurring.ts';
 
 const NOW = at('2026-11-16T16:00:00Z');
-const OPEN = { attemptId: 'attempt-1' as AttemptId, triggerId: 'run-0', rail: 'PINLESS' } as const;
+const OPEN = {
+  attemptId: 'attempt-1' as AttemptId,
+  triggerId: 'run-0',
+  rail: 'PINLESS',
+  openedAt: plusMs(NOW, -3_600_000),
+} as const;
 
 const fine: RecurringFacts = {
   triggerId: 'run-1',
@@ -106,6 +112,16 @@ describe('a payment', () => {
     expect(decide({ paymentAmount: cents(0) }, { openAttempt: OPEN, reminded: false })).toEqual(expected);
   });
 
+  it('that has no answer after two days is not asked for again, so that the janitor can give it up', () => {
+    const openedAt = plusMs(NOW, -48 * 3_600_000);
+    expect(decide({}, { openAttempt: { ...OPEN, openedAt } })).toEqual({
+      verdict: 'blocked',
+      attemptId: 'attempt-1',
+      reason: 'open-attempt',
+    });
+    expect(decide({}, { openAttempt: { ...OPEN, openedAt: plusMs(openedAt, 1) } }).verdict).toBe('resume');
+  });
+
   it('of nothing is not made', () => {
     expect(decide({ paymentAmount: cents(0) })).toMatchObject({
       verdict: 'skipped',
@@ -176,7 +192,7 @@ describe('whatever is asked', () => {
       .map(recurring),
     facts: fc.record({
       triggerId: fc.constantFrom('run-1', 'run-2'),
-      openAttempt: fc.option(openAttempts, { freq: 2 }),
+      openAttempt: fc.option(openAttempts(NOW), { freq: 2 }),
       freezes: fc.array(freezes(NOW), { maxLength: 1 }),
       user: users,
       reminded: fc.boolean(),
