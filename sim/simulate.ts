@@ -194,7 +194,7 @@ class Simulation {
   }
 
   /**
-   * Rule 10: what is foretold just before a run is what the run decides, if nothing changed in between. Gives how to compare
+   * What is foretold just before a run is what the run decides, if nothing changed in between. Gives how to compare
    * the two when the run is over.
    */
   private async foretell(process: BillingRun | null, atMs: number): Promise<(() => Promise<void>) | null> {

@@ -22,7 +22,7 @@ export interface QuietWorld {
 }
 
 /**
- * Rule 9, and what goes with it: when faults have stopped for some days, nothing is left over. Every due record was tried,
+ * When faults have stopped for some days, nothing is left over. Every due record was tried,
  * every attempt has its answer, every event is applied, every run has ended.
  */
 export function checkLiveness(world: QuietWorld): void {

@@ -181,7 +181,11 @@ describe('when the bank’s days pass', () => {
     for (const { subscription_id } of (await on.audit()).violations) {
       const { pipeline } = here.dependencies;
       const { open } = await pipeline.storyOf(subscription_id as typeof settled.subscriptionId);
-      const settlement = await settleAttempt(here.dependencies, { abandonAfterMs: 86_400_000 }, open!.attempt);
+      const settlement = await settleAttempt(
+        here.dependencies,
+        { abandonAfterMs: 86_400_000 },
+        open!.attempt,
+      );
       expect(settlement).toMatchObject({ settled: { verdict: 'collected' } });
     }
   });
