@@ -28,12 +28,14 @@ type Committed = Measured & {
 /** A whole run of the bench, and one of its first part under the profiler, whose figures count for nothing. */
 export function performanceBlocks(root: string): Blocks {
   const figures = committed(root, 'figures.json');
+  const profile = committed(root, 'profile.json');
   const inputs = inputsOf(figures);
   return {
     'what was measured': measuredText(figures),
     figures: figureTable(figures),
     steps: stepTable(figures),
-    profile: profileTable(committed(root, 'profile.json')),
+    'what was profiled': measuredText(profile),
+    profile: profileTable(profile),
     assumptions: assumptionTable(),
     'the busiest run': busiestRunTable(inputs),
     'its writes': writesTable(inputs),
@@ -65,7 +67,7 @@ function figureTable(measured: Committed): string {
       ],
     ];
   });
-  return tableOf(['figure', 'value', 'aim', 'what it is', 'alone'], rows);
+  return tableOf(['figure', 'value', 'aim', 'what it is', 'command for its part alone'], rows);
 }
 
 const valueText = (figure: Figure, value: number): string =>
