@@ -33,6 +33,11 @@ export const ASSUMED = {
     unit: 'units/s',
     why: 'what DynamoDB lets one partition take; it splits a busy key by its sort key, where there is one',
   },
+  tableWriteUnitsPerS: {
+    value: 4_000,
+    unit: 'units/s',
+    why: 'what a new table on demand takes at once, and each of its indexes; later twice what it has taken before',
+  },
   dollarsPerMillionWrites: {
     value: 0.625,
     unit: '$',

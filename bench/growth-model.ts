@@ -1,5 +1,7 @@
 import type { Assumed } from './assumptions.ts';
 import type { FigureName, Measured } from './figures.ts';
+import type { WriteUnits } from './write-units.ts';
+import { sumOf } from './write-units.ts';
 
 /*
  * How cost grows with the number of members, computed from what the bench has measured and from what is assumed. Pure, so
@@ -11,10 +13,7 @@ const NEEDED = [
   'index_reads_per_due',
   'run_read_units_per_collection',
   'read_units_per_collection',
-  'table_write_units_per_collection',
-  'index_write_units_per_collection',
   'busiest_key_units_per_collection',
-  'lock_requests_per_collection',
   'dynamo_calls_per_collection',
   'worker_cpu_ms_per_collection',
   'redis_cpu_ms_per_collection',
@@ -26,10 +25,15 @@ const NEEDED = [
   'enqueue_per_s',
 ] as const satisfies readonly FigureName[];
 
-export type Inputs = Readonly<Record<(typeof NEEDED)[number], number>>;
+/** Of one collection, by table and index. */
+interface ByPlace {
+  readonly write_units: readonly WriteUnits[];
+}
 
-export function inputsOf(measured: Measured): Inputs {
-  const missing = NEEDED.filter((name) => measured[name] === undefined);
+export type Inputs = Readonly<Record<(typeof NEEDED)[number], number>> & ByPlace;
+
+export function inputsOf(measured: Measured & Partial<ByPlace>): Inputs {
+  const missing = ([...NEEDED, 'write_units'] as const).filter((name) => measured[name] === undefined);
   if (missing.length > 0) throw new Error(`the model needs ${missing.join(', ')}: measure it first`);
   return measured as Inputs;
 }
@@ -37,9 +41,6 @@ export function inputsOf(measured: Measured): Inputs {
 const GB = 1e9;
 const MILLION = 1e6;
 const SECONDS_PER_HOUR = 3_600;
-
-const writeUnits = (inputs: Inputs): number =>
-  inputs.table_write_units_per_collection + inputs.index_write_units_per_collection;
 
 /** Of the run with most records in a week of even months. */
 export interface BusiestRun {
@@ -50,8 +51,9 @@ export interface BusiestRun {
   readonly enqueueMinutes: number;
   /** Nothing holds pages back: all that is due waits in Redis at once, however small a page is. */
   readonly redisGb: number;
-  readonly lockWritesPerS: number;
   readonly writeUnitsPerS: number;
+  /** Limits and capacity are those of one table, or of one index. */
+  readonly writeUnitsPerSByPlace: readonly WriteUnits[];
   readonly busiestKeyUnitsPerS: number;
 }
 
@@ -65,8 +67,8 @@ export function busiestRun(members: number, inputs: Inputs, assumed: Assumed): B
     readUnits: due * (inputs.read_units_per_collection + inputs.run_read_units_per_collection),
     enqueueMinutes: due / inputs.enqueue_per_s / 60,
     redisGb: (due * inputs.redis_bytes_per_job) / GB,
-    lockWritesPerS: perS * inputs.lock_requests_per_collection,
-    writeUnitsPerS: perS * writeUnits(inputs),
+    writeUnitsPerS: perS * sumOf(inputs.write_units),
+    writeUnitsPerSByPlace: inputs.write_units.map((one) => ({ ...one, units: perS * one.units })),
     busiestKeyUnitsPerS: perS * inputs.busiest_key_units_per_collection,
   };
 }
@@ -85,7 +87,7 @@ export interface Month {
 export function month(members: number, inputs: Inputs, assumed: Assumed): Month {
   const collections = members * assumed.triesPerPeriod;
   const events = members * assumed.eventsPerMemberMonth;
-  const writes = collections * writeUnits(inputs) + events * inputs.write_units_per_event;
+  const writes = collections * sumOf(inputs.write_units) + events * inputs.write_units_per_event;
   const reads =
     collections * (inputs.read_units_per_collection + inputs.run_read_units_per_collection) +
     events * inputs.read_units_per_event;
@@ -114,7 +116,8 @@ export interface Crew {
   readonly processorPerS: number | null;
 }
 
-export type Bound = 'workers' | 'concurrency' | 'payments API' | 'busiest index key' | 'Redis';
+export type Bound =
+  'workers' | 'concurrency' | 'payments API' | 'busiest index key' | 'a table’s writes' | 'Redis';
 
 export interface Pace {
   readonly perS: number;
@@ -138,6 +141,10 @@ export function pace({ workers, concurrency, processorPerS }: Crew, inputs: Inpu
     {
       boundBy: 'busiest index key',
       perS: assumed.keyWriteUnitsPerS / inputs.busiest_key_units_per_collection,
+    },
+    {
+      boundBy: 'a table’s writes',
+      perS: assumed.tableWriteUnitsPerS / Math.max(...inputs.write_units.map(({ units }) => units)),
     },
     { boundBy: 'Redis', perS: 1_000 / inputs.redis_cpu_ms_per_collection },
   ];

@@ -1,8 +1,6 @@
 import { writeSubscription } from '../src/adapters/dynamodb/subscription-codec.ts';
+import type { TableNames } from '../src/adapters/dynamodb/tables.ts';
 import { tableDefinitions } from '../src/adapters/dynamodb/tables.ts';
-import { tableNames } from '../src/cli/make-tables.ts';
-import { readConfig } from '../src/config/read-config.ts';
-import * as sections from '../src/config/sections.ts';
 import type { DemoMember } from '../src/demo/population.ts';
 import type { Measured } from './figures.ts';
 import { median } from './figures.ts';
@@ -10,14 +8,21 @@ import { itemBytes } from './item-size.ts';
 import type { Exchange } from './recording-proxy.ts';
 import type { Put } from './stored.ts';
 import { KnownStore, putsIn } from './stored.ts';
+import type { WriteUnits } from './write-units.ts';
+import { sumOf } from './write-units.ts';
 
-/** What the collections of these members have written: how large each kind of item is, and what stays. */
+export interface LeftBehind {
+  readonly figures: Measured;
+  /** Of all these collections, by index. */
+  readonly indexUnits: readonly WriteUnits[];
+}
+
+/** What the collections of these members have written: how large each kind of item is, what stays, and what went to indexes. */
 export function leftBehind(
   exchanges: readonly Exchange[],
   members: readonly DemoMember[],
-  environment: Readonly<Record<string, string>>,
-): Measured {
-  const names = tableNames(readConfig(environment, { dynamodb: sections.dynamodb }).dynamodb);
+  names: TableNames,
+): LeftBehind {
   const before = members
     .flatMap(({ records }) => records)
     .map((record): Put => ({ table: names.billing, item: writeSubscription(record, null) }));
@@ -34,7 +39,8 @@ export function leftBehind(
   const left = store.since(before).filter(({ table }) => table !== names.locks);
   const perCollection = (some: readonly Put[]): number =>
     some.reduce((sum, put) => sum + store.bytesOf(put), 0) / members.length;
-  return {
+  const indexUnits = store.indexUnits();
+  const figures = {
     billing_row_bytes: bytes(names.billing),
     history_row_bytes: bytes(names.history),
     attempt_bytes: bytes(names.pipeline, 'ATTEMPT#'),
@@ -43,9 +49,10 @@ export function leftBehind(
     lock_row_bytes: bytes(names.locks),
     kept_bytes_per_collection: perCollection(left.filter((put) => !goesByItself(put))),
     passing_bytes_per_collection: perCollection(left.filter(goesByItself)),
-    index_write_units_per_collection: store.indexUnits() / members.length,
+    index_write_units_per_collection: sumOf(indexUnits) / members.length,
     busiest_key_units_per_collection: store.busiestKeyUnits() / members.length,
   };
+  return { figures, indexUnits };
 }
 
 const isOfKind = ({ item }: Put, kind: string): boolean => (item['sk']?.S ?? '').startsWith(kind);

@@ -11,12 +11,15 @@ import { measureRequests } from './requests.ts';
 import type { StepTime } from './steps.ts';
 import { measureThroughput } from './throughput.ts';
 import { measureWorkers } from './workers.ts';
+import type { WriteUnits } from './write-units.ts';
 
 /** What the bench found out. */
 export interface Found {
   readonly figures: Measured;
   /** Of the parts that follow one collection through its steps. */
   readonly steps?: readonly StepTime[];
+  /** Of one collection, by table and index. */
+  readonly writeUnits?: readonly WriteUnits[];
 }
 
 /** Each measurement on servers of its own: DynamoDB Local becomes slower with all that it was ever asked. */
@@ -42,9 +45,9 @@ const MEASURES: Readonly<Record<Part, readonly [what: string, measure: Measure]>
 };
 
 async function measureCollections(onFreshGround: OnFreshGround): Promise<Found> {
-  const { template, steps, figures } = await onFreshGround('collections', measureRequests);
+  const { template, figures, ...more } = await onFreshGround('collections', measureRequests);
   const throughput = await onFreshGround('collections', (bench) => measureThroughput(bench, template));
-  return { figures: { ...figures, ...throughput }, steps };
+  return { figures: { ...figures, ...throughput }, ...more };
 }
 
 async function measureEvents(onFreshGround: OnFreshGround): Promise<Found> {

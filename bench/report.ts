@@ -7,6 +7,7 @@ import { machineText } from './machine.ts';
 import type { Found } from './parts.ts';
 import type { RoomShares } from './profile.ts';
 import type { StepTime } from './steps.ts';
+import type { WriteUnits } from './write-units.ts';
 
 /** Everything that one call of the bench has to say, for people and for machines. */
 export interface Report extends Found {
@@ -17,7 +18,8 @@ export interface Report extends Found {
   readonly profile?: Readonly<Record<string, RoomShares>>;
 }
 
-export function show(out: Terminal, { figures, machine, command, measuredAt, steps, profile }: Report): void {
+export function show(out: Terminal, report: Report): void {
+  const { figures, machine, command, measuredAt, steps, writeUnits, profile } = report;
   const rows = FIGURES.flatMap((figure) => {
     const value = figures[figure.name];
     if (value === undefined) return [];
@@ -35,6 +37,7 @@ export function show(out: Terminal, { figures, machine, command, measuredAt, ste
   out.line();
   out.table(['figure', 'value', 'aim', '', 'what it is', 'again'], rows);
   if (steps !== undefined) showSteps(out, steps);
+  if (writeUnits !== undefined) showWriteUnits(out, writeUnits);
   for (const [kind, shares] of Object.entries(profile ?? {})) showShares(out, kind, shares);
   out.line(`${command}, ${measuredAt}`);
   out.line(machineText(machine));
@@ -52,6 +55,13 @@ function showSteps(out: Terminal, steps: readonly StepTime[]): void {
   );
 }
 
+function showWriteUnits(out: Terminal, writeUnits: readonly WriteUnits[]): void {
+  out.table(
+    ['table', 'index', 'write units of a collection'],
+    writeUnits.map(({ table, index = '', units }) => [table, index, String(units)]),
+  );
+}
+
 function showShares(
   out: Terminal,
   kind: string,
@@ -62,7 +72,12 @@ function showShares(
 }
 
 /** One line for machines: the figures by their names, and beside them what they are about. */
-export function lineOf({ figures, measuredAt, ...about }: Report): string {
+export function lineOf({ figures, measuredAt, writeUnits, ...about }: Report): string {
   const numbers = Object.entries(figures).map(([name, value]) => [name, rounded(value)]);
-  return JSON.stringify({ ...Object.fromEntries(numbers), measured_at: measuredAt, ...about });
+  return JSON.stringify({
+    ...Object.fromEntries(numbers),
+    measured_at: measuredAt,
+    write_units: writeUnits,
+    ...about,
+  });
 }

@@ -1,3 +1,8 @@
+import type { TableNames } from '../src/adapters/dynamodb/tables.ts';
+import { tableNames } from '../src/cli/make-tables.ts';
+import { readConfig } from '../src/config/read-config.ts';
+import * as sections from '../src/config/sections.ts';
+import type { DemoMember } from '../src/demo/population.ts';
 import { AT_ONCE, bankVariables } from './ground.ts';
 import { dueMembers, membersNotDue } from './members.ts';
 import type { Bench } from './bench.ts';
@@ -12,6 +17,8 @@ import type { StepTime } from './steps.ts';
 import { stepTimes } from './steps.ts';
 import { tableUnitsIn } from './stored.ts';
 import { Template, operationOf } from './template.ts';
+import type { WriteUnits } from './write-units.ts';
+import { ofOneCollection, sumOf } from './write-units.ts';
 
 const DUE = 100;
 /** One after the other, so that none waits for another: eight at once wait for the proxies most of all. */
@@ -21,6 +28,7 @@ const NOT_DUE = 1_000;
 export interface Requests {
   readonly template: Template;
   readonly steps: readonly StepTime[];
+  readonly writeUnits: readonly WriteUnits[];
   readonly figures: Measured;
 }
 
@@ -62,13 +70,11 @@ export async function measureRequests({ ground, say }: Bench): Promise<Requests>
     await site.queues.limitCollections(1);
     const alone = await run(DUE_ALONE);
     await site.queues.limitCollections(AT_ONCE);
+    const names = tableNames(readConfig(site.environment, { dynamodb: sections.dynamodb }).dynamodb);
     return {
       template,
       steps: stepTimes([...alone.toStore.filter(isOfCollection), ...alone.toBank], alone.members),
-      figures: {
-        ...countsOf(atOnce.toStore, site.environment),
-        ...leftBehind(atOnce.toStore, atOnce.members, site.environment),
-      },
+      ...unitsAndBytes(atOnce.toStore, atOnce.members, names),
     };
   } finally {
     await worker.stop();
@@ -78,19 +84,36 @@ export async function measureRequests({ ground, say }: Bench): Promise<Requests>
   }
 }
 
-function countsOf(seen: readonly Exchange[], { LOCKS_TABLE }: Readonly<Record<string, string>>): Measured {
+/** What the collections of these members have sent, counted and weighed. */
+export function unitsAndBytes(
+  seen: readonly Exchange[],
+  members: readonly DemoMember[],
+  names: TableNames,
+): Pick<Requests, 'figures' | 'writeUnits'> {
+  const { figures, indexUnits } = leftBehind(seen, members, names);
+  const tableUnits = tableUnitsIn(seen.filter(isOfCollection));
+  return {
+    figures: {
+      ...countsOf(seen, members.length, names),
+      ...figures,
+      table_write_units_per_collection: sumOf(tableUnits) / members.length,
+    },
+    writeUnits: ofOneCollection([...tableUnits, ...indexUnits], names, members.length),
+  };
+}
+
+function countsOf(seen: readonly Exchange[], due: number, { locks }: TableNames): Measured {
   const of = (kind: Kind): Exchange[] => seen.filter((one) => kindOf(one) === kind);
   const collections = of('collection');
-  const lockRequests = collections.filter(({ body }) => body.includes(`"${LOCKS_TABLE}"`));
+  const lockRequests = collections.filter(({ body }) => body.includes(`"${locks}"`));
   return {
-    dynamo_calls_per_collection: collections.length / DUE,
-    lock_requests_per_collection: lockRequests.filter(isAlone).length / DUE,
-    dynamo_run_calls_per_collection: of('run').length / DUE,
-    dynamo_heartbeats_per_collection: of('heartbeat').length / DUE,
-    table_write_units_per_collection: tableUnitsIn(collections) / DUE,
-    read_units_per_collection: unitsOf(collections).read / DUE,
-    run_read_units_per_collection: unitsOf(of('run')).read / DUE,
-    index_reads_per_due: seen.reduce((sum, one) => sum + dueItemsRead(one), 0) / DUE,
+    dynamo_calls_per_collection: collections.length / due,
+    lock_requests_per_collection: lockRequests.filter(isAlone).length / due,
+    dynamo_run_calls_per_collection: of('run').length / due,
+    dynamo_heartbeats_per_collection: of('heartbeat').length / due,
+    read_units_per_collection: unitsOf(collections).read / due,
+    run_read_units_per_collection: unitsOf(of('run')).read / due,
+    index_reads_per_due: seen.reduce((sum, one) => sum + dueItemsRead(one), 0) / due,
   };
 }
 

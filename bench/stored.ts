@@ -4,6 +4,8 @@ import type { WireItem } from './item-size.ts';
 import { itemBytes } from './item-size.ts';
 import type { Exchange } from './recording-proxy.ts';
 import { operationOf } from './template.ts';
+import type { WriteUnits } from './write-units.ts';
+import { byPlace } from './write-units.ts';
 
 /** An item as a request has put it. */
 export interface Put {
@@ -39,39 +41,45 @@ function asPut({ TableName, Item }: Pick<PutItemCommandInput, 'TableName' | 'Ite
 const TRANSACTION_FACTOR = 2;
 
 /**
- * Write units in tables by AWS's rules: one for each KB, twice in a transaction, where a look costs as much as a write.
- * What is only looked at or updated, a lock, is below 1 KB.
+ * Write units of each table by AWS's rules: one for each KB, twice in a transaction, where a look costs as much as a
+ * write. What is only looked at or updated, a lock, is below 1 KB.
  */
-export function tableUnitsIn(exchanges: readonly Exchange[]): number {
-  const units = exchanges.map(({ headers, body }) => {
-    switch (operationOf(headers)) {
-      case 'PutItem':
-        return unitsOfPut((JSON.parse(body) as PutItemCommandInput).Item ?? {});
-      case 'UpdateItem':
-        return 1;
-      case 'TransactWriteItems': {
-        const { TransactItems = [] } = JSON.parse(body) as TransactWriteItemsCommandInput;
-        const single = TransactItems.map(({ Put: put }) =>
-          put === undefined ? 1 : unitsOfPut(put.Item ?? {}),
-        );
-        return TRANSACTION_FACTOR * sum(single);
-      }
-      default:
-        return 0;
-    }
-  });
-  return sum(units);
+export function tableUnitsIn(exchanges: readonly Exchange[]): WriteUnits[] {
+  return byPlace(exchanges.flatMap(({ headers, body }) => unitsOfRequest(operationOf(headers), body)));
 }
 
-const unitsOfPut = (item: WireItem): number => Math.ceil(itemBytes(item) / WRITE_UNIT_BYTES);
+function unitsOfRequest(operation: string | null, body: string): WriteUnits[] {
+  switch (operation) {
+    case 'PutItem':
+    case 'UpdateItem':
+      return [unitsOfWrite(JSON.parse(body) as Target)];
+    case 'TransactWriteItems': {
+      const { TransactItems = [] } = JSON.parse(body) as TransactWriteItemsCommandInput;
+      return TransactItems.map(({ Put, Update, Delete, ConditionCheck }) => {
+        const { table, units } = unitsOfWrite(Put ?? Update ?? Delete ?? ConditionCheck ?? {});
+        return { table, units: TRANSACTION_FACTOR * units };
+      });
+    }
+    default:
+      return [];
+  }
+}
 
-const sum = (values: Iterable<number>): number => [...values].reduce((all, one) => all + one, 0);
+/** What a request, or an item of a transaction, writes to or looks at; only a put has the item. */
+type Target = Partial<Pick<PutItemCommandInput, 'TableName' | 'Item'>>;
+
+function unitsOfWrite({ TableName, Item }: Target): WriteUnits {
+  if (TableName === undefined) throw new Error('a write has a table');
+  return { table: TableName, units: Item === undefined ? 1 : unitsOfItem(Item) };
+}
+
+const unitsOfItem = (item: WireItem): number => Math.ceil(itemBytes(item) / WRITE_UNIT_BYTES);
 
 /** The store as far as it is known: what was in it, and what was put since. */
 export class KnownStore {
   private readonly tables: ReadonlyMap<string, TableDefinition>;
   private readonly items = new Map<string, Put>();
-  private readonly unitsOfKey = new Map<string, number>();
+  private readonly unitsOfKey = new Map<string, WriteUnits>();
 
   constructor(definitions: readonly TableDefinition[], before: readonly Put[]) {
     this.tables = new Map(definitions.map((definition) => [definition.name, definition]));
@@ -96,28 +104,30 @@ export class KnownStore {
     return copies * (itemBytes(item) + STORED_WITH_BYTES);
   }
 
-  /** Write units of all indexes. */
-  indexUnits(): number {
-    return sum(this.unitsOfKey.values());
+  /** Write units of each index. */
+  indexUnits(): WriteUnits[] {
+    return byPlace([...this.unitsOfKey.values()]);
   }
 
   /** Write units of the partition key that has most of them, over all indexes. */
   busiestKeyUnits(): number {
-    return Math.max(0, ...this.unitsOfKey.values());
+    return Math.max(0, ...[...this.unitsOfKey.values()].map(({ units }) => units));
   }
 
   /** An entry whose key changes is taken out in one place and put in at another. */
   private countIndexes({ table, item }: Put, before: WireItem | undefined): void {
-    for (const { name, key } of this.definition(table).indexes) {
+    for (const { name: index, key } of this.definition(table).indexes) {
       const [now, then] = [valueOf(item, key), before === undefined ? null : valueOf(before, key)];
-      const place = (of: WireItem): string => `${table} ${name} ${of[key[0]]?.S ?? ''}`;
-      if (now !== null) this.count(place(item), item);
-      if (before !== undefined && then !== null && then !== now) this.count(place(before), before);
+      const count = (entry: WireItem): void => this.count({ table, index }, entry[key[0]]?.S ?? '', entry);
+      if (now !== null) count(item);
+      if (before !== undefined && then !== null && then !== now) count(before);
     }
   }
 
-  private count(place: string, item: WireItem): void {
-    this.unitsOfKey.set(place, (this.unitsOfKey.get(place) ?? 0) + unitsOfPut(item));
+  private count(place: Pick<WriteUnits, 'table' | 'index'>, key: string, entry: WireItem): void {
+    const name = `${place.table} ${place.index} ${key}`;
+    const units = (this.unitsOfKey.get(name)?.units ?? 0) + unitsOfItem(entry);
+    this.unitsOfKey.set(name, { ...place, units });
   }
 
   private nameOf({ table, item }: Put): string {

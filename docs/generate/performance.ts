@@ -9,6 +9,7 @@ import type { MachineFacts } from '../../bench/machine.ts';
 import { machineText } from '../../bench/machine.ts';
 import type { RoomShares } from '../../bench/profile.ts';
 import type { StepTime } from '../../bench/steps.ts';
+import type { WriteUnits } from '../../bench/write-units.ts';
 import type { Blocks } from './blocks.ts';
 import { code, diagram, tableOf } from './blocks.ts';
 
@@ -18,20 +19,26 @@ type Committed = Measured & {
   readonly command: string;
   readonly machine: MachineFacts;
   readonly steps?: readonly StepTime[];
+  readonly write_units?: readonly WriteUnits[];
+  /** Put there by hand, where something is to be said of this run; it goes when the next one takes its place. */
+  readonly note?: string;
   readonly profile?: Readonly<Record<string, RoomShares>>;
 };
 
 /** A whole run of the bench, and one of its first part under the profiler, whose figures count for nothing. */
 export function performanceBlocks(root: string): Blocks {
   const figures = committed(root, 'figures.json');
+  const profile = committed(root, 'profile.json');
   const inputs = inputsOf(figures);
   return {
     'what was measured': measuredText(figures),
     figures: figureTable(figures),
     steps: stepTable(figures),
-    profile: profileTable(committed(root, 'profile.json')),
+    'what was profiled': measuredText(profile),
+    profile: profileTable(profile),
     assumptions: assumptionTable(),
     'the busiest run': busiestRunTable(inputs),
+    'its writes': writesTable(inputs),
     'duration of a run': durationTable(inputs),
     'duration as a picture': durationChart(inputs),
     'a month': monthTable(inputs),
@@ -41,8 +48,10 @@ export function performanceBlocks(root: string): Blocks {
 const committed = (root: string, file: string): Committed =>
   JSON.parse(readFileSync(join(root, 'docs/measured', file), 'utf8')) as Committed;
 
-const measuredText = ({ command, measured_at: at, machine }: Committed): string =>
-  `${code(command)}, ${at}. ${machineText(machine).split('\n').join('; ')}.`;
+function measuredText({ command, measured_at: at, machine, note }: Committed): string {
+  const text = `${code(command)}, ${at}. ${machineText(machine).split('\n').join('; ')}.`;
+  return note === undefined ? text : `${text} ${note}`;
+}
 
 function figureTable(measured: Committed): string {
   const rows = FIGURES.flatMap((figure) => {
@@ -58,7 +67,7 @@ function figureTable(measured: Committed): string {
       ],
     ];
   });
-  return tableOf(['figure', 'value', 'aim', 'what it is', 'alone'], rows);
+  return tableOf(['figure', 'value', 'aim', 'what it is', 'command for its part alone'], rows);
 }
 
 const valueText = (figure: Figure, value: number): string =>
@@ -108,13 +117,30 @@ function busiestRunTable(inputs: Inputs): string {
     ['read units, collections included', runs.map(({ readUnits }) => rough(readUnits))],
     ['until all is handed over, minutes', runs.map(({ enqueueMinutes }) => rough(enqueueMinutes))],
     ['Redis, when all of it waits, GB', runs.map(({ redisGb }) => rough(redisGb))],
-    ['requests to the lock table per second', runs.map(({ lockWritesPerS }) => rough(lockWritesPerS))],
-    ['write units per second', runs.map(({ writeUnitsPerS }) => rough(writeUnitsPerS))],
+    ['write units per second, in all', runs.map(({ writeUnitsPerS }) => rough(writeUnitsPerS))],
     [
       'of them on the busiest key of an index',
       runs.map(({ busiestKeyUnitsPerS }) => rough(busiestKeyUnitsPerS)),
     ],
   ]);
+}
+
+/** Whoever provisions has to know each table and each index. */
+function writesTable(inputs: Inputs): string {
+  const runs = MEMBERS.map((members) => busiestRun(members, inputs, assumed));
+  const rows = inputs.write_units.map(({ table, index, units }, place) => [
+    index === undefined ? `**${table}**` : code(index),
+    number(units),
+    ...runs.map(({ writeUnitsPerSByPlace }) => rough(writeUnitsPerSByPlace[place]?.units ?? 0)),
+  ]);
+  return tableOf(
+    [
+      '**table**, and its indexes',
+      'of one collection',
+      ...MEMBERS.map((members) => `${number(members)} members`),
+    ],
+    rows,
+  );
 }
 
 function monthTable(inputs: Inputs): string {

@@ -49,6 +49,13 @@ it.each<[Figure['aim'], number, string, string]>([
   expect(aimText(figure)).toBe(text);
 });
 
+it('a ratio has an aim, or says why it has none', () => {
+  const ratios = FIGURES.filter(({ name }) => /_to_|_over_|_growth$/.test(name));
+  expect(ratios).toHaveLength(7);
+  for (const figure of ratios) expect(aimText(figure), figure.name).not.toBe('');
+  expect(aimText({ name: 'f', what: '', noAim: 'it only explains' })).toBe('none: it only explains');
+});
+
 it('a median is the middle one, or between the two in the middle', () => {
   expect(median([3, 1, 2])).toBe(2);
   expect(median([4, 1, 2, 3])).toBe(2.5);

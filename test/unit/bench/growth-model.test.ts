@@ -7,10 +7,12 @@ const inputs: Inputs = {
   index_reads_per_due: 1,
   run_read_units_per_collection: 1,
   read_units_per_collection: 3,
-  table_write_units_per_collection: 30,
-  index_write_units_per_collection: 10,
+  write_units: [
+    { table: 'billing', units: 24 },
+    { table: 'billing', index: 'by-status', units: 10 },
+    { table: 'locks', units: 6 },
+  ],
   busiest_key_units_per_collection: 4,
-  lock_requests_per_collection: 2,
   dynamo_calls_per_collection: 6,
   worker_cpu_ms_per_collection: 20,
   redis_cpu_ms_per_collection: 1,
@@ -32,6 +34,7 @@ const assumed: Assumed = {
   servicesMs: 50,
   chargeMs: 380,
   keyWriteUnitsPerS: 1_000,
+  tableWriteUnitsPerS: 12_000,
   dollarsPerMillionWrites: 1,
   dollarsPerMillionReads: 0.5,
   dollarsPerGbMonth: 0.25,
@@ -45,8 +48,12 @@ it('the busiest run has three of thirty days, and has to be over in time', () =>
     readUnits: 4 * 360_000,
     enqueueMinutes: 6,
     redisGb: 0.36,
-    lockWritesPerS: 200,
     writeUnitsPerS: 4_000,
+    writeUnitsPerSByPlace: [
+      { table: 'billing', units: 2_400 },
+      { table: 'billing', index: 'by-status', units: 1_000 },
+      { table: 'locks', units: 600 },
+    ],
     busiestKeyUnitsPerS: 400,
   });
 });
@@ -78,8 +85,14 @@ describe('a run is as fast as its narrowest place', () => {
     expect(pace(crew, inputs, assumed)).toEqual({ perS, boundBy });
   });
 
+  const crew = { workers: 80, concurrency: 5_000, ...off };
+
+  it('the table with most writes is one: each has a limit of its own', () => {
+    const newTables = { ...assumed, tableWriteUnitsPerS: 4_800 };
+    expect(pace(crew, inputs, newTables)).toEqual({ perS: 200, boundBy: 'a table’s writes' });
+  });
+
   it('Redis is one, too', () => {
-    const crew = { workers: 80, concurrency: 5_000, ...off };
     const slowRedis = { ...inputs, redis_cpu_ms_per_collection: 10 };
     expect(pace(crew, slowRedis, assumed)).toEqual({ perS: 100, boundBy: 'Redis' });
   });
@@ -93,4 +106,5 @@ it('without its figures there is no model', () => {
   expect(inputsOf(inputs)).toBe(inputs);
   const others = Object.fromEntries(Object.entries(inputs).filter(([name]) => name !== 'enqueue_per_s'));
   expect(() => inputsOf(others)).toThrow('the model needs enqueue_per_s: measure it first');
+  expect(() => inputsOf({ ...inputs, write_units: undefined } as never)).toThrow('needs write_units');
 });

@@ -43,7 +43,17 @@ describe('what is known of the store', () => {
     store.put(row('1', 'COMPLETED'));
     store.put(row('2', 'SCHEDULED'));
     expect(store.busiestKeyUnits()).toBe(3);
-    expect(store.indexUnits()).toBe(4);
+    expect(store.indexUnits()).toEqual([{ table: 'rows', index: 'by-status', units: 4 }]);
+  });
+
+  it('each index counts for itself', () => {
+    const store = new KnownStore(definitions, []);
+    store.put(row('1', 'A', { list: { S: 'x' }, at: { S: 'y' } }));
+    store.put(row('1', 'B'));
+    expect(store.indexUnits()).toEqual([
+      { table: 'rows', index: 'by-status', units: 3 },
+      { table: 'rows', index: 'by-list', units: 2 },
+    ]);
   });
 
   it('a larger entry takes more units', () => {
@@ -79,13 +89,22 @@ it('puts are taken from requests in their order, also from transactions, and not
 });
 
 it('a transaction costs twice what its items do, looks included; other writes once', () => {
-  const large = row('1', 'A', { text: { S: 'x'.repeat(1_024) } });
-  const units = (operation: string, body: object): number => tableUnitsIn([sent(1, operation, body)]);
+  const small = row('1', 'A');
+  const large = row('2', 'B', { text: { S: 'x'.repeat(1_024) } });
   const transaction = {
-    TransactItems: [{ ConditionCheck: {} }, { Put: put(large) }, { Put: put(row('2', 'B')) }],
+    TransactItems: [
+      { ConditionCheck: { TableName: 'locks' } },
+      { Put: put(large) },
+      { Put: put(small) },
+      { Update: { TableName: 'rows' } },
+      { Delete: { TableName: 'rows' } },
+    ],
   };
-  expect(units('TransactWriteItems', transaction)).toBe(2 * (1 + 2 + 1));
-  expect(units('PutItem', put(large))).toBe(2);
-  expect(units('UpdateItem', { TableName: 'rows' })).toBe(1);
-  expect(units('Query', { TableName: 'rows' })).toBe(0);
+  expect(tableUnitsIn([sent(1, 'TransactWriteItems', transaction)])).toEqual([
+    { table: 'locks', units: 2 },
+    { table: 'rows', units: 2 * (2 + 1 + 1 + 1) },
+  ]);
+  expect(tableUnitsIn([sent(1, 'PutItem', put(large))])).toEqual([{ table: 'rows', units: 2 }]);
+  expect(tableUnitsIn([sent(1, 'UpdateItem', { TableName: 'rows' })])).toEqual([{ table: 'rows', units: 1 }]);
+  expect(tableUnitsIn([sent(1, 'Query', { TableName: 'rows' })])).toEqual([]);
 });
