@@ -1,6 +1,7 @@
 import { Worker } from 'bullmq';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OUTCOME_LABELS } from '../../dashboard/outcomes.ts';
 import { KEY_PREFIX, connectRedis } from '../../queues/connection.ts';
 import { subscriptionLockKey } from '../../src/ports/lock.ts';
 import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
@@ -72,6 +73,7 @@ describe('in a browser', () => {
     await page.getByText('complete', { exact: true }).waitFor();
     expect((await system.over(run.runId)).report?.byVerdict.collected?.count).toBe(MEMBERS);
     await page.locator('.figures').getByText('$59.88').waitFor();
+    expect(await page.locator('.figures dt').allTextContents()).toEqual(Object.values(OUTCOME_LABELS));
 
     await page.getByRole('link', { name: 'scheduled', exact: true }).click();
     await page.getByRole('link', { name: 'collected' }).click();
