@@ -103,7 +103,7 @@ progress::-webkit-progress-value { background: var(--accent); transition: width 
 progress::-moz-progress-bar { background: var(--accent); }
 @media (prefers-reduced-motion: reduce) { progress::-webkit-progress-value { transition: none; } }
 
-.plot { display: block; width: 100%; min-width: 40rem; height: auto; }
+.plot { display: block; width: 100%; height: auto; } .on-narrow { display: none; }
 .plot .grid { stroke: var(--line); stroke-width: 1; } .plot .axis { fill: var(--soft); font-size: 10px; }
 .plot .hit { fill: transparent; } .plot g:hover .hit { fill: var(--wash); }
 .fill-collected { fill: var(--collected); } .fill-sent { fill: var(--sent); } .fill-unpaid { fill: var(--unpaid); }
@@ -168,7 +168,7 @@ footer { max-width: 76rem; margin: -2.5rem auto 0; padding: 0 1.5rem 1.5rem; col
   main { padding: 1.25rem 1rem 3rem; } footer { padding: 0 1rem 1rem; margin-top: -1.5rem; } section, .card { padding: 1rem; } .scroll { margin: 0 -1rem; padding: 0 1rem; }
   .figures { grid-template-columns: 1fr 1fr; gap: 1rem 0; } .figures > div { padding: .1rem 0 .1rem .9rem; } .figures dd { font-size: 1.3rem; }
   .facts { grid-template-columns: 1fr; gap: 0; } .facts dd { margin-bottom: .6rem; }
-  .latest { direction: rtl; } .latest > * { direction: ltr; }
+  .on-wide { display: none; } .on-narrow { display: block; }
   table.dense { font-size: .875rem; } table.dense th, table.dense td { padding-right: .5rem; overflow-wrap: anywhere; } table.dense thead th { font-size: .75rem; }
   table.tally th:last-child, table.tally .reasons { padding-left: 0; } table.tally th:first-child, table.tally .n { width: auto; }
   table.stack thead { position: absolute; clip-path: inset(50%); height: 1px; overflow: hidden; }

@@ -16,7 +16,7 @@ import type { Overview } from '../overview.ts';
 import { PLOT_DAYS } from '../overview.ts';
 import type { Answer } from '../patience.ts';
 import type { DayOutcomes } from '../plots.ts';
-import { PLOTTED, meter, outcomePlot } from '../plots.ts';
+import { PLOTTED, meter, narrowOutcomePlot, outcomePlot } from '../plots.ts';
 import { runsTable } from './runs-table.ts';
 
 export interface TodayView {
@@ -126,7 +126,8 @@ function plot(days: readonly DayOutcomes[]): Html {
   return html`<ul class="legend">
       ${PLOTTED.map((name) => html`<li><span class="dot dot-${name}"></span>${OUTCOME_LABELS[name]}</li>`)}
     </ul>
-    <div class="scroll latest">${outcomePlot(days)}</div>
+    <div class="on-wide">${outcomePlot(days)}</div>
+    <div class="on-narrow">${narrowOutcomePlot(days)}</div>
     <details id="plot-table">
       <summary>As a table</summary>
       <div class="scroll">

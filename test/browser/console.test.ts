@@ -136,6 +136,20 @@ describe('in a browser', () => {
     if ('lock' in taken) await taken.lock.release();
   }, 60_000);
 
+  it('on the narrowest telephone the day’s plot is seen with its axis, and nothing is scrolled for it', async () => {
+    const page = await signedIn('viewer');
+    await page.setViewportSize({ width: 360, height: 740 });
+    const [plot, hidden] = [page.locator('.plot:visible'), page.locator('.plot:not(:visible)')];
+    expect([await plot.count(), await hidden.count()]).toEqual([1, 1]);
+    for (const label of await plot.locator('.axis').all()) {
+      const box = await label.boundingBox();
+      expect(box!.x, await label.innerHTML()).toBeGreaterThanOrEqual(0);
+      expect(box!.x + box!.width, await label.innerHTML()).toBeLessThanOrEqual(360);
+      expect(box!.height).toBeGreaterThan(8);
+    }
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+  }, 60_000);
+
   it('an operator tries a failed job again in Bull Board', async () => {
     const connection = connectRedis({ url: system.redis.url, whenDown: 'wait', onError: () => undefined });
     let tries = 0;
