@@ -175,7 +175,7 @@ footer { max-width: 76rem; margin: -2.5rem auto 0; padding: 0 1.5rem 1.5rem; col
   table.stack tr { display: block; padding: .6rem 0; border-bottom: 1px solid var(--line); } table.stack tr:last-child { border: 0; }
   table.stack th, table.stack td { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: .15rem 0; text-align: right; white-space: normal; }
   table.stack td[data-label]::before { content: attr(data-label); color: var(--soft); text-align: left; flex: none; }
-  table.stack .full { display: block; text-align: left; }
+  table.stack .full { display: block; text-align: left; } table.stack .none { display: none; }
 }
 @media print { header.top, .actions, form { display: none; } }
 `;
