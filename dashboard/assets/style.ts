@@ -54,7 +54,7 @@ h3 { font-size: .95rem; font-weight: 650; margin: 0 0 .5rem; }
 .hint { font-size: .875rem; margin: .25rem 0 0; } body.door .hint { margin-bottom: 1.25rem; }
 p { margin: 0 0 .75rem; max-width: 68ch; }
 p, li, dd, .text { overflow-wrap: anywhere; }
-section p { max-width: 84ch; }
+section p { max-width: 96ch; }
 code, .id { font: .86em/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 
 section, .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1.15rem 1.25rem; margin-bottom: 1.25rem; box-shadow: var(--shadow); min-width: 0; }
