@@ -7,7 +7,7 @@ export const HEIGHT = 160;
 /** Where what is drawn begins; the numbers of the axis stand before it. */
 export const LEFT = 44;
 /** Half of a letter above the highest line, and where there is one the unit. */
-const ABOVE = 4;
+const ABOVE = 6;
 const UNIT = 24;
 /** The letters of the unit stand here, clear of the number at the highest line. */
 const UNIT_Y = -16;

@@ -4,6 +4,7 @@ import type { Html } from './html.ts';
 import { html } from './html.ts';
 import type { Outcome, OutcomeSums } from './outcomes.ts';
 import { OUTCOME_LABELS } from './outcomes.ts';
+import type { StackedBars } from './stacked-bars.ts';
 import { stackedBars } from './stacked-bars.ts';
 
 export interface DayOutcomes {
@@ -14,15 +15,20 @@ export interface DayOutcomes {
 /** From the bottom up. What was left for later would hide the rest. */
 export const PLOTTED: readonly Outcome[] = ['collected', 'sent', 'unpaid', 'closed', 'trouble'];
 
-const BAR = 12;
-const GAP = 3;
-
 export const outcomePlot = (days: readonly DayOutcomes[]): Html =>
+  drawnOutcomes(days, { id: 'plot', barWidth: 12, gap: 3 });
+
+/** For telephones: as many days, and letters that can be read, with nothing to scroll the axis out of sight. */
+export const narrowOutcomePlot = (days: readonly DayOutcomes[]): Html =>
+  drawnOutcomes(days, { id: 'plot-narrow', barWidth: 4, gap: 1 });
+
+const drawnOutcomes = (
+  days: readonly DayOutcomes[],
+  measures: Pick<StackedBars, 'id' | 'barWidth' | 'gap'>,
+): Html =>
   stackedBars({
-    id: 'plot',
+    ...measures,
     title: `Records by outcome and day, the last ${days.length} days; the table below has the figures`,
-    barWidth: BAR,
-    gap: GAP,
     bars: days.map(({ date, sums }, index) => ({
       label: index % 10 === 9 || index === days.length - 1 ? day(date).slice(0, -5) : null,
       text: `${day(date)}: ${PLOTTED.map((name) => `${OUTCOME_LABELS[name].toLowerCase()} ${count(sums[name].count)}`).join(', ')}; ${dollars(sums.collected.amount)} collected`,

@@ -54,7 +54,7 @@ h3 { font-size: .95rem; font-weight: 650; margin: 0 0 .5rem; }
 .hint { font-size: .875rem; margin: .25rem 0 0; } body.door .hint { margin-bottom: 1.25rem; }
 p { margin: 0 0 .75rem; max-width: 68ch; }
 p, li, dd, .text { overflow-wrap: anywhere; }
-section p { max-width: 84ch; }
+section p { max-width: 96ch; }
 code, .id { font: .86em/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 
 section, .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1.15rem 1.25rem; margin-bottom: 1.25rem; box-shadow: var(--shadow); min-width: 0; }
@@ -103,7 +103,7 @@ progress::-webkit-progress-value { background: var(--accent); transition: width 
 progress::-moz-progress-bar { background: var(--accent); }
 @media (prefers-reduced-motion: reduce) { progress::-webkit-progress-value { transition: none; } }
 
-.plot { display: block; width: 100%; min-width: 40rem; height: auto; }
+.plot { display: block; width: 100%; height: auto; } .on-narrow { display: none; }
 .plot .grid { stroke: var(--line); stroke-width: 1; } .plot .axis { fill: var(--soft); font-size: 10px; }
 .plot .hit { fill: transparent; } .plot g:hover .hit { fill: var(--wash); }
 .fill-collected { fill: var(--collected); } .fill-sent { fill: var(--sent); } .fill-unpaid { fill: var(--unpaid); }
@@ -168,14 +168,14 @@ footer { max-width: 76rem; margin: -2.5rem auto 0; padding: 0 1.5rem 1.5rem; col
   main { padding: 1.25rem 1rem 3rem; } footer { padding: 0 1rem 1rem; margin-top: -1.5rem; } section, .card { padding: 1rem; } .scroll { margin: 0 -1rem; padding: 0 1rem; }
   .figures { grid-template-columns: 1fr 1fr; gap: 1rem 0; } .figures > div { padding: .1rem 0 .1rem .9rem; } .figures dd { font-size: 1.3rem; }
   .facts { grid-template-columns: 1fr; gap: 0; } .facts dd { margin-bottom: .6rem; }
-  .latest { direction: rtl; } .latest > * { direction: ltr; }
+  .on-wide { display: none; } .on-narrow { display: block; }
   table.dense { font-size: .875rem; } table.dense th, table.dense td { padding-right: .5rem; overflow-wrap: anywhere; } table.dense thead th { font-size: .75rem; }
   table.tally th:last-child, table.tally .reasons { padding-left: 0; } table.tally th:first-child, table.tally .n { width: auto; }
   table.stack thead { position: absolute; clip-path: inset(50%); height: 1px; overflow: hidden; }
   table.stack tr { display: block; padding: .6rem 0; border-bottom: 1px solid var(--line); } table.stack tr:last-child { border: 0; }
   table.stack th, table.stack td { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: .15rem 0; text-align: right; white-space: normal; }
   table.stack td[data-label]::before { content: attr(data-label); color: var(--soft); text-align: left; flex: none; }
-  table.stack .full { display: block; text-align: left; }
+  table.stack .full { display: block; text-align: left; } table.stack .none { display: none; }
 }
 @media print { header.top, .actions, form { display: none; } }
 `;

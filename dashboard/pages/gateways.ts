@@ -244,7 +244,7 @@ const eventTable = (events: readonly StoredGatewayEvent[]): Html =>
               <td class="tight" data-label="Received">${time(event.receivedAt)}</td>
               <td data-label="Gateway">${gatewayText(event.gateway, event.ref)}</td>
               <td data-label="It did">${did(event.outcome)}</td>
-              <td data-label="Subscription">${about(event)}</td>
+              <td class="tight" data-label="Subscription">${about(event)}</td>
             </tr>`,
         )}
       </tbody>

@@ -47,14 +47,12 @@ const table = (items: readonly Quarantined[], mayAct: boolean): Html =>
         ${items.map(
           (item) =>
             html`<tr>
-              <th scope="row" class="full">
-                ${item.event?.type ?? 'not readable'}<br /><span class="id sub">${item.quarantineId}</span>
-              </th>
-              <td data-label="Member">
+              <th scope="row">${item.event?.type ?? 'not readable'}</th>
+              <td class="tight" data-label="Member">
                 ${item.event === null ? '–' : html`<a class="id" href="/users/${encodeURIComponent(item.event.userId)}">${item.event.userId}</a>`}
               </td>
               <td class="tight" data-label="Since">${time(item.at)}</td>
-              <td class="full">${item.reason}${said(item)}</td>
+              <td class="full">${item.reason}${said(item)}${position(item)}</td>
               ${mayAct ? html`<td>${actions(item)}</td>` : null}
             </tr>`,
         )}
@@ -70,6 +68,12 @@ const said = ({ event }: Quarantined): Html | null =>
         <summary>What it says</summary>
         <pre>${JSON.stringify(withoutPersonalData(event.data), null, 2)}</pre>
       </details>`;
+
+/** Its id is where it stands in its stream: stream, shard and number, which are broken between, not within. */
+const position = ({ quarantineId }: Quarantined): Html =>
+  html`<div class="id sub">
+    ${quarantineId.split('.').map((part, index) => (index === 0 ? part : html`.<wbr />${part}`))}
+  </div>`;
 
 const actions = ({ quarantineId }: Quarantined): Html =>
   html`<div class="actions">

@@ -1,7 +1,7 @@
 import { count, clockTime, dollars, duration } from '../format.ts';
 import type { Html } from '../html.ts';
 import { html } from '../html.ts';
-import { sumOutcomes } from '../outcomes.ts';
+import { OUTCOME_LABELS, sumOutcomes } from '../outcomes.ts';
 import type { RunProgress } from '../overview.ts';
 
 export function runsTable(runs: readonly RunProgress[]): Html {
@@ -31,21 +31,21 @@ export function runsTable(runs: readonly RunProgress[]): Html {
 function runRow(progress: RunProgress): Html {
   const { run, report } = progress;
   const sums = report === null ? null : sumOutcomes([report]);
-  const money = (name: 'collected' | 'sent' | 'unpaid'): Html | string =>
-    sums === null
-      ? '…'
-      : sums[name].count === 0
-        ? html`<span class="zero">–</span>`
-        : dollars(sums[name].amount);
+  const money = (name: 'collected' | 'sent' | 'unpaid'): Html => {
+    if (sums === null) return html`<td class="n" data-label="${OUTCOME_LABELS[name]}">…</td>`;
+    const { count: records, amount } = sums[name];
+    // On a telephone every cell is a line: those that say nothing would be most of the page.
+    return records === 0
+      ? html`<td class="n none"><span class="zero">–</span></td>`
+      : html`<td class="n" data-label="${OUTCOME_LABELS[name]}">${dollars(amount)}</td>`;
+  };
   return html`<tr>
     <th scope="row">
       <a href="/runs/${run.runId}">${run.process}</a>&nbsp;<span class="sub">${clockTime(run.tick)}</span>
     </th>
     <td data-label="State" data-announce="run ${run.runId} is ${run.status}">${runState(progress)}</td>
     <td class="n" data-label="Records">${count(run.due)}</td>
-    <td class="n" data-label="Collected">${money('collected')}</td>
-    <td class="n" data-label="Sent by ACH">${money('sent')}</td>
-    <td class="n" data-label="Not paid">${money('unpaid')}</td>
+    ${money('collected')} ${money('sent')} ${money('unpaid')}
   </tr>`;
 }
 

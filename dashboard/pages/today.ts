@@ -11,12 +11,12 @@ import type { Html } from '../html.ts';
 import { html } from '../html.ts';
 import type { Fragments } from '../live.ts';
 import type { Outcome } from '../outcomes.ts';
-import { OUTCOME_LABELS, sumOutcomes } from '../outcomes.ts';
+import { OUTCOME_LABELS, OUTCOME_NAMES, sumOutcomes } from '../outcomes.ts';
 import type { Overview } from '../overview.ts';
 import { PLOT_DAYS } from '../overview.ts';
 import type { Answer } from '../patience.ts';
 import type { DayOutcomes } from '../plots.ts';
-import { PLOTTED, meter, outcomePlot } from '../plots.ts';
+import { PLOTTED, meter, narrowOutcomePlot, outcomePlot } from '../plots.ts';
 import { runsTable } from './runs-table.ts';
 
 export interface TodayView {
@@ -97,10 +97,10 @@ function frozen({ freezes, now }: Overview): Html | null {
       </div>`;
 }
 
-const HEADLINE: readonly Outcome[] = ['collected', 'sent', 'unpaid', 'later', 'trouble'];
 /** Money that nobody was asked for is not what is asked about first. */
-const COUNTED: ReadonlySet<Outcome> = new Set<Outcome>(['later', 'trouble']);
+const COUNTED: ReadonlySet<Outcome> = new Set<Outcome>(['closed', 'later', 'trouble']);
 
+/** All of them: whoever adds them up finds every record of the runs below. */
 function totals({ runs }: Overview): Html {
   const sums = sumOutcomes((runs?.value ?? []).flatMap(({ report }) => report ?? []));
   const figure = (name: Outcome): readonly [string, string] => {
@@ -108,7 +108,7 @@ function totals({ runs }: Overview): Html {
     return COUNTED.has(name) ? [count(sums[name].count), `over ${money}`] : [money, records];
   };
   return html`<dl class="figures">
-      ${HEADLINE.map((name) => {
+      ${OUTCOME_NAMES.map((name) => {
         const [large, small] = runs === null ? ['?', ''] : figure(name);
         return html`<div class="edge-${name}">
           <dt>${OUTCOME_LABELS[name]}</dt>
@@ -126,7 +126,8 @@ function plot(days: readonly DayOutcomes[]): Html {
   return html`<ul class="legend">
       ${PLOTTED.map((name) => html`<li><span class="dot dot-${name}"></span>${OUTCOME_LABELS[name]}</li>`)}
     </ul>
-    <div class="scroll latest">${outcomePlot(days)}</div>
+    <div class="on-wide">${outcomePlot(days)}</div>
+    <div class="on-narrow">${narrowOutcomePlot(days)}</div>
     <details id="plot-table">
       <summary>As a table</summary>
       <div class="scroll">

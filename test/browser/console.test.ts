@@ -1,6 +1,7 @@
 import { Worker } from 'bullmq';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OUTCOME_LABELS } from '../../dashboard/outcomes.ts';
 import { KEY_PREFIX, connectRedis } from '../../queues/connection.ts';
 import { subscriptionLockKey } from '../../src/ports/lock.ts';
 import type { StoredSubscription } from '../../src/ports/subscriptions.ts';
@@ -72,6 +73,7 @@ describe('in a browser', () => {
     await page.getByText('complete', { exact: true }).waitFor();
     expect((await system.over(run.runId)).report?.byVerdict.collected?.count).toBe(MEMBERS);
     await page.locator('.figures').getByText('$59.88').waitFor();
+    expect(await page.locator('.figures dt').allTextContents()).toEqual(Object.values(OUTCOME_LABELS));
 
     await page.getByRole('link', { name: 'scheduled', exact: true }).click();
     await page.getByRole('link', { name: 'collected' }).click();
@@ -132,6 +134,20 @@ describe('in a browser', () => {
       expect(box!.x + box!.width, await section.innerText()).toBeLessThanOrEqual(360);
     }
     if ('lock' in taken) await taken.lock.release();
+  }, 60_000);
+
+  it('on the narrowest telephone the day’s plot is seen with its axis, and nothing is scrolled for it', async () => {
+    const page = await signedIn('viewer');
+    await page.setViewportSize({ width: 360, height: 740 });
+    const [plot, hidden] = [page.locator('.plot:visible'), page.locator('.plot:not(:visible)')];
+    expect([await plot.count(), await hidden.count()]).toEqual([1, 1]);
+    for (const label of await plot.locator('.axis').all()) {
+      const box = await label.boundingBox();
+      expect(box!.x, await label.innerHTML()).toBeGreaterThanOrEqual(0);
+      expect(box!.x + box!.width, await label.innerHTML()).toBeLessThanOrEqual(360);
+      expect(box!.height).toBeGreaterThan(8);
+    }
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
   }, 60_000);
 
   it('an operator tries a failed job again in Bull Board', async () => {

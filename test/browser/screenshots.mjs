@@ -1,25 +1,28 @@
 /**
- * Takes the pictures of docs/screenshots: starts the whole system of `npm start` in a folder of its own, adds what takes
- * days to happen (past runs, an event in quarantine, a freeze), and looks at it in a browser.
+ * Takes the pictures of docs/screenshots: starts the whole system of `npm start` in a folder of its own, makes up what takes
+ * days to happen, and looks at it in a browser.
  */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
-import { clockFrom } from '../../dist/src/adapters/clock/clock-from.js';
-import { readConfig } from '../../dist/src/config/read-config.js';
-import * as sections from '../../dist/src/config/sections.js';
-import { formatInstant, plusDays, plusMs, wholeSecond } from '../../dist/src/domain/instant.js';
-import { runId } from '../../dist/src/domain/runs.js';
-import { newestTick } from '../../dist/src/domain/schedule.js';
 import { nextTick } from '../../dist/dashboard/forecasts.js';
-import { openStores } from '../../dist/src/wiring/stores.js';
+import { formatInstant, plusMs } from '../../dist/src/domain/instant.js';
+import { COLLECTING_PROCESSES, runId } from '../../dist/src/domain/runs.js';
+import { TWICE_SOLD, WEBHOOK_SECRET, makeUp } from './made-up.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const pictures = join(root, 'docs/screenshots');
 const TOKEN = 'a-token-for-pictures-only';
+
+const WIDE = { width: 1280, height: 900 };
+/** All of what it sorts jobs by fits on one line. */
+const BOARD = { width: 1600, height: 900 };
+/** Two screens of a telephone: pages are longer there than anybody looks at in a picture. */
+const TELEPHONE = { width: 390, height: 2 * 844 };
 
 const folder = await mkdtemp(join(tmpdir(), 'collections-pictures-'));
 const system = spawn(process.execPath, [join(root, 'dist/src/cli/start.js')], {
@@ -29,6 +32,7 @@ const system = spawn(process.execPath, [join(root, 'dist/src/cli/start.js')], {
     PORT: '0',
     DASHBOARD_PORT: '0',
     API_TOKENS: `jane:operator:${TOKEN}`,
+    LEMONSQUEEZY_SECRET: WEBHOOK_SECRET,
   },
   stdio: ['ignore', 'pipe', 'inherit'],
 });
@@ -37,10 +41,10 @@ let bank;
 let now;
 try {
   const output = await until(system, 'Ctrl-C stops everything');
-  const [, url] = /Console\s+│\s+(http:\S+)/.exec(output);
+  const [url, apiUrl] = ['Console', 'API'].map((name) => addressOf(name, output));
   const environment = JSON.parse(await readFile(join(folder, 'environment.json'), 'utf8'));
   bank = environment.PAYMENTS_SERVICE_URL;
-  await addHistory(environment);
+  now = await makeUp(environment, apiUrl);
   await mkdir(pictures, { recursive: true });
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -61,6 +65,11 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
+/** Where the summary of `npm start` says that it is. */
+function addressOf(name, output) {
+  return new RegExp(`${name}\\s+│\\s+(http:\\S+)`).exec(output)[1];
+}
+
 function until(child, text) {
   return new Promise((resolve, reject) => {
     let output = '';
@@ -73,87 +82,9 @@ function until(child, text) {
   });
 }
 
-async function addHistory(environment) {
-  const config = readConfig(environment, {
-    dynamodb: sections.dynamodb,
-    lock: sections.lock,
-    janitor: sections.janitor,
-    clock: sections.clock,
-  });
-  const { clock, close } = await clockFrom(config.clock);
-  const stores = openStores(config, clock);
-  now = clock.now();
-  for (let days = 1; days < 60; days += 1) {
-    for (const process of ['scheduled', 'retry']) {
-      const tick = newestTick(process, plusDays(now, -days));
-      await stores.runs.start(pastRun(process, tick, days));
-    }
-  }
-  const event = {
-    stream: 'users',
-    shardId: 'shardId-000000000000',
-    sequence: '49590338271490256608559692538361571095921575989136588898',
-    userId: 'demo-000042',
-    identity: 'e-1',
-    type: 'membership-paused',
-    data: { user_id: 'demo-000042', pause_duration_months: -3 },
-    receivedAt: wholeSecond(now),
-  };
-  await stores.inbox.store([event]);
-  await stores.inbox.quarantine(event, 'pause_duration_months: −3 is no number of months', wholeSecond(now));
-  const freeze = {
-    reason: 'asked for a break until payday',
-    who: 'jane',
-    at: wholeSecond(now),
-    until: plusDays(wholeSecond(now), 3),
-  };
-  await stores.freezes.freeze({ ...freeze, target: { scope: 'user', userId: 'demo-000017' } });
-  await stores.close();
-  await close();
-}
-
-/** Made up, always the same, with a rough patch in the middle. */
-function pastRun(process, tick, days) {
-  const wave = Math.round(40 * Math.sin(days / 3) + ((days * 37) % 29));
-  const [collected, sent] = process === 'scheduled' ? [310 + wave, 120 + (wave >> 1)] : [18 + (days % 7), 9];
-  const declined = (process === 'scheduled' ? 34 : 52) + (days > 24 && days < 29 ? 90 : 0) + (days % 5);
-  const tally = (count, reasons) => ({ count, amount: count * 499, reasons });
-  const byVerdict = {
-    collected: tally(collected, { PINLESS: collected }),
-    sent: tally(sent, { ACH: sent }),
-    declined: tally(declined, { 'insufficient-funds': declined }),
-    cancelled: tally(6 + (days % 4), { 'pending-cancellation': 6 + (days % 4) }),
-  };
-  const records = Object.values(byVerdict).reduce((sum, { count }) => sum + count, 0);
-  return {
-    runId: runId(process, tick),
-    process,
-    tick,
-    status: 'complete',
-    pass: 2,
-    page: 0,
-    cursor: null,
-    due: records,
-    enqueuedInPass: 0,
-    enqueued: records,
-    notOwned: 0,
-    startedAt: tick,
-    progressAt: tick,
-    finishedAt: tick,
-    report: { records, amount: records * 499, byVerdict, byPlan: {} },
-    forecast: null,
-  };
-}
-
 async function takeAll(url) {
-  const light = await signedIn(url, { colorScheme: 'light', viewport: { width: 1280, height: 900 } });
-  await light.getByRole('link', { name: 'Forecast' }).click();
-  for (const process of ['scheduled', 'retry', 'pause']) {
-    await light.getByRole('button', { name: `Forecast ${process}` }).click();
-    await light.locator(`[data-fragment="forecast-${process}"]`).getByText('it would look at').waitFor();
-  }
+  const light = await signedIn(url, { colorScheme: 'light', viewport: WIDE });
   await take(light, url, '/', 'today');
-  await take(light, url, '/forecast', 'forecast');
   const [run] = await runLinks(light, url, 'retry');
   await take(light, url, `${run}/records?verdict=refused`, 'records');
   const member = await memberOf(light, url, `${run}/records?verdict=refused`);
@@ -162,40 +93,62 @@ async function takeAll(url) {
   const float = await floatOf(light);
   await take(light, url, float, 'member-float');
   await take(light, url, '/recurring', 'recurring');
-  await take(light, url, '/gateways', 'gateways');
+  await take(light, url, `/gateways?owner=${TWICE_SOLD}`, 'gateways');
   await take(light, url, '/freezes', 'freezes');
   await take(light, url, '/quarantine', 'quarantine');
-  await light.goto(`${url}/queues/`);
-  await light.getByText('collections-scheduled').first().waitFor();
-  await light.getByText('Loading').waitFor({ state: 'hidden' });
-  await light.screenshot({ path: join(pictures, 'queues.png') });
+  await takeBoard(light, url);
 
-  const dark = await signedIn(url, { colorScheme: 'dark', viewport: { width: 1280, height: 900 } });
+  const dark = await signedIn(url, { colorScheme: 'dark', viewport: WIDE });
   await take(dark, url, '/', 'today-dark');
   await take(dark, url, member, 'member-dark');
   const phone = await signedIn(url, {
     colorScheme: 'light',
-    viewport: { width: 390, height: 844 },
+    viewport: TELEPHONE,
     deviceScaleFactor: 2,
     isMobile: true,
   });
-  await take(phone, url, '/', 'today-phone');
-  await take(phone, url, '/floats', 'floats-phone');
-  await take(phone, url, member, 'member-phone');
-  await take(light, url, await foretoldRun(light, url), 'run');
-  const stranger = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
+  await take(phone, url, '/', 'today-phone', { fullPage: false });
+  await take(phone, url, '/floats', 'floats-phone', { fullPage: false });
+  await take(phone, url, member, 'member-phone', { fullPage: false });
+  const stranger = await (await browser.newContext({ viewport: WIDE })).newPage();
   await take(stranger, url, '/sign-in', 'sign-in');
+  await takeForetold(light, url);
+}
+
+async function takeBoard(page, url) {
+  await page.setViewportSize(BOARD);
+  await page.goto(`${url}/queues/`);
+  await page.getByText('collections-scheduled').first().waitFor();
+  await page.getByText('Loading').waitFor({ state: 'hidden' });
+  await page.screenshot({ path: join(pictures, 'queues.png') });
+  await page.setViewportSize(WIDE);
+}
+
+/** The forecasts, and a run beside its own. Last: whoever was due has been charged, so others join, and time passes. */
+async function takeForetold(page, url) {
+  await promisify(execFile)(
+    process.execPath,
+    [join(root, 'dist/src/cli/main.js'), 'sandbox', 'seed', '--users', '120', '--prefix', 'more'],
+    { env: { ...process.env, DATA_DIR: folder } },
+  );
+  await page.goto(`${url}/forecast`);
+  for (const process of COLLECTING_PROCESSES) {
+    await page.getByRole('button', { name: `Forecast ${process}`, exact: true }).click();
+    await page.locator(`[data-fragment="forecast-${process}"]`).getByText('it would look at').waitFor();
+  }
+  await take(page, url, '/forecast', 'forecast');
+  await take(page, url, await foretoldRun(page, url), 'run');
 }
 
 /** Lets time pass until the run that was foretold has been made. */
 async function foretoldRun(page, url) {
-  const tick = nextTick('retry', now);
+  const tick = nextTick('scheduled', now);
   await fetch(`${bank}/clock`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ now: formatInstant(plusMs(tick, 60_000)) }),
   });
-  const path = `/runs/${runId('retry', tick)}`;
+  const path = `/runs/${runId('scheduled', tick)}`;
   for (;;) {
     await page.goto(url + path);
     if ((await page.getByText('complete', { exact: true }).count()) > 0) return path;
@@ -213,10 +166,10 @@ async function signedIn(url, options) {
   return page;
 }
 
-async function take(page, url, path, name) {
+async function take(page, url, path, name, { fullPage } = { fullPage: true }) {
   await page.goto(url + path);
   if ((await page.locator('.live').count()) > 0) await page.locator('.live[data-state="on"]').waitFor();
-  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage });
 }
 
 async function runLinks(page, url, process) {

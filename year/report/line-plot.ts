@@ -16,6 +16,8 @@ export interface LinePoint {
 export interface LinePlot extends PlotFrame {
   readonly points: readonly LinePoint[];
   readonly tone: Outcome;
+  /** Nothing can be told from it. Default: it can. */
+  readonly isPale?: boolean;
   /** A line that must not be crossed. */
   readonly limit?: { readonly value: number; readonly text: string };
 }
@@ -25,28 +27,30 @@ const RIGHT = 14;
 
 /** One line over time, with the area under it. */
 export function linePlot(plot: LinePlot): Html {
-  const { points, tone, top, limit, width } = plot;
+  const { points, tone, isPale = false, top, limit, width } = plot;
   const x = (index: number): number =>
     LEFT + (index * (width - LEFT - RIGHT)) / Math.max(1, points.length - 1);
   const y = (value: number): number => HEIGHT - (Math.min(value, top) / top) * HEIGHT;
   const step = x(1) - x(0);
   return framed(
     plot,
-    html`${stretchesOf(points).map((stretch) => drawn(stretch, x, y, tone))}
-    ${limit === undefined ? null : limitLine(limit.text, y(limit.value), width)}
-    ${points.map(
-      ({ text }, index) =>
-        html`<g
-          ><title>${text}</title
-          ><rect
-            class="hit"
-            x="${(x(index) - step / 2).toFixed(2)}"
-            y="0"
-            width="${step.toFixed(2)}"
-            height="${HEIGHT}"
-        /></g>`,
-    )}
-    ${points.map(({ label }, index) => axisLabel(label, Math.round(x(index) * 100) / 100, 'middle'))}`,
+    html`<g class="${isPale ? 'pale' : ''}">
+        ${stretchesOf(points).map((stretch) => drawn(stretch, x, y, tone))}
+      </g>
+      ${limit === undefined ? null : limitLine(limit.text, y(limit.value), width)}
+      ${points.map(
+        ({ text }, index) =>
+          html`<g
+            ><title>${text}</title
+            ><rect
+              class="hit"
+              x="${(x(index) - step / 2).toFixed(2)}"
+              y="0"
+              width="${step.toFixed(2)}"
+              height="${HEIGHT}"
+          /></g>`,
+      )}
+      ${points.map(({ label }, index) => axisLabel(label, Math.round(x(index) * 100) / 100, 'middle'))}`,
   );
 }
 

@@ -25,8 +25,8 @@ export const returnsPart = (readings: readonly MeterReading[]): Html => html`
     <p class="lead">
       Share of the ACH debits of the ${RETURN_RATE_DAYS} days before that came back, read from the pipeline’s
       own meters every Sunday, from when there were ${ENOUGH_DEBITS} of them. With as few members as here one
-      return weighs a lot: this page, as the pipeline itself, calls a share over its limit only once there are
-      enough debits to tell.
+      return weighs a lot: this page, as the pipeline itself, holds a share against its limit only once there
+      are enough debits to tell. Where they are too few, it is drawn pale and told as a number of returns.
     </p>
     <div class="triple">${RETURN_CLASSES.map((name) => picture(name, readings))}</div>
     <details>
@@ -57,15 +57,19 @@ const BADGES: Record<Judgement, Html | null> = {
 
 const shareText = (share: number | null): string => (share === null ? '–' : percent(share));
 
+/** As many decimals at every line: half of the smallest limit's scale has one. */
+const axisText = (share: number): string => `${(share * 100).toFixed(1)} %`;
+
 function picture(name: ReturnClass, readings: readonly MeterReading[]): Html {
   const limit = RETURN_RATE_LIMITS[name];
   const enough = readings.filter(isPlotted);
+  const judgement = judgementOf(enough, name);
   const highest = highestOf(enough, name);
   return html`<div>
     <h3>
-      ${LABELS[name]} ${BADGES[judgementOf(enough, name)]}
+      ${LABELS[name]} ${BADGES[judgement]}
       <span class="sub"
-        >${highest === null ? '–' : `at most ${percent(highest)}`}, limit ${percent(limit)}</span
+        >${highest === null ? '–' : mostText(highest, name, judgement)}, limit ${percent(limit)}</span
       >
     </h3>
     ${linePlot({
@@ -73,9 +77,10 @@ function picture(name: ReturnClass, readings: readonly MeterReading[]): Html {
       title: `${LABELS[name]}: share of ACH debits that came back, by week; the limit is ${percent(limit)}`,
       unit: 'share of debits',
       tone: 'sent',
-      top: topOf(highest ?? 0, limit),
+      isPale: judgement === 'too few debits to tell',
+      top: topOf(highest === null ? 0 : (shareOf(highest, name) ?? 0), limit),
       width: WIDTH,
-      valueText: (value) => percent(value).replace('.00', ''),
+      valueText: axisText,
       limit: { value: limit, text: `limit ${percent(limit)}` },
       points: readings.map((reading, index) => ({
         value: isPlotted(reading) ? shareOf(reading, name) : null,
@@ -91,8 +96,16 @@ const QUARTER_WEEKS = 13;
 const isPlotted = ({ counts }: MeterReading): boolean => counts.debits >= ENOUGH_DEBITS;
 
 /** Null: there was none. */
-const highestOf = (readings: readonly MeterReading[], name: ReturnClass): number | null =>
-  readings.length === 0 ? null : Math.max(...readings.map((reading) => shareOf(reading, name) ?? 0));
+const highestOf = (readings: readonly MeterReading[], name: ReturnClass): MeterReading | null =>
+  readings.toSorted((a, b) => (shareOf(b, name) ?? 0) - (shareOf(a, name) ?? 0))[0] ?? null;
+
+/** A percentage of few debits would look as if it could be held against the limit. */
+function mostText(highest: MeterReading, name: ReturnClass, judgement: Judgement): string {
+  const { debits, returns } = highest.counts;
+  return judgement === 'too few debits to tell'
+    ? `at most ${count(returns[name])} of ${plural(debits, 'debit')}`
+    : `at most ${shareText(shareOf(highest, name))}`;
+}
 
 /** Room for the limit's own label, and for what went beyond it. */
 const topOf = (highest: number, limit: number): number =>

@@ -11,7 +11,7 @@ main.year { max-width: 78rem; }
 .year .figures dd small { white-space: normal; }
 .year details table { font-size: .875rem; } .year details tbody th { white-space: nowrap; }
 .fill-later { fill: var(--later); }
-.area { opacity: .16; }
+.area { opacity: .16; } .pale { opacity: .4; } .pale .line { stroke-dasharray: 1 5; }
 .line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round; }
 .line-collected { stroke: var(--collected); } .line-sent { stroke: var(--sent); } .line-unpaid { stroke: var(--unpaid); }
 .limit-line { stroke: var(--trouble); stroke-width: 1.5; stroke-dasharray: 5 4; }

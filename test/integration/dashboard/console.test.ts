@@ -177,6 +177,7 @@ describe('the quarantine', () => {
     const id = await quarantined(userId, 1);
     expect(await look('/quarantine')).toContain('broken &lt;b&gt;');
     expect(await look('/quarantine')).toContain('What it says');
+    expect((await look('/quarantine')).replaceAll('<wbr />', '')).toContain(id);
     expect((await asOperator('/quarantine/replay', { id })).text).toContain('Replay this event?');
     expect(await desk.quarantine.get(id)).not.toBeNull();
     const done = await asOperator('/quarantine/replay', { id, confirmed: 'yes' });

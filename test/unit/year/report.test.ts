@@ -24,10 +24,12 @@ const violation: Violation = {
   detail: 'two debits stand',
 };
 
+const plotOf = (page: string, id: string): string =>
+  new RegExp(`id="${id}-title"(.*?)</svg>`, 's').exec(page)?.[1] ?? '';
+
 /** What stands beside the axis, from the bottom up. */
 function axisNumbers(page: string, id: string): string[] {
-  const [, plot = ''] = new RegExp(`id="${id}-title"(.*?)</svg>`, 's').exec(page) ?? [];
-  const texts = [...plot.matchAll(/text-anchor="end"\s*>([^<]*)</g)].map(([, text = '']) => text);
+  const texts = [...plotOf(page, id).matchAll(/text-anchor="end"\s*>([^<]*)</g)].map(([, text = '']) => text);
   return texts.filter((text) => text !== '');
 }
 
@@ -100,6 +102,24 @@ describe('the page of the year', () => {
     };
     expect(badgesOf(50)).toEqual(['too few debits to tell', 'too few debits to tell']);
     expect(badgesOf(1_000)).toEqual(['over the limit']);
+  });
+
+  it('draws pale what cannot be told, and names the few returns instead of their share', () => {
+    const returns = { unauthorized: 1, administrative: 0, overall: 4 };
+    const page = pageOf({ readings: [{ date: date('2030-01-06'), counts: { debits: 43, returns } }] });
+    const text = page.replaceAll(/\s+/g, ' ');
+    expect(text).toContain('at most 1 of 43 debits, limit 0.50 %');
+    expect(text).not.toContain('at most 2.33 %');
+    expect(text).toContain('at most 9.30 %, limit 15.00 %');
+    const isPale = (name: string): boolean => plotOf(page, `returns-${name}`).includes('class="pale"');
+    expect(['unauthorized', 'administrative', 'overall'].map(isPale)).toEqual([true, true, false]);
+  });
+
+  it('writes the shares beside an axis with as many decimals each', () => {
+    const returns = { unauthorized: 1, administrative: 1, overall: 4 };
+    const page = pageOf({ readings: [{ date: date('2030-01-06'), counts: { debits: 43, returns } }] });
+    expect(axisNumbers(page, 'returns-unauthorized').slice(0, 3)).toEqual(['0.0 %', '1.5 %', '3.0 %']);
+    expect(axisNumbers(page, 'returns-overall').slice(0, 3)).toEqual(['0.0 %', '15.0 %', '30.0 %']);
   });
 
   it('knows of no share of returns without debits', () => {
