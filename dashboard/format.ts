@@ -1,7 +1,7 @@
 import type { Instant } from '../src/domain/instant.ts';
 import { formatInstant, msOf, wholeSecond } from '../src/domain/instant.ts';
 import type { Cents } from '../src/domain/money.ts';
-import { formatMoney, parseMoney } from '../src/domain/money.ts';
+import { formatMoney } from '../src/domain/money.ts';
 import type { Html } from './html.ts';
 import { html } from './html.ts';
 
@@ -18,18 +18,6 @@ export function dollars(amount: Cents): string {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   return `${text.startsWith('-') ? '−' : ''}$${WHOLE.format(Number(whole))}.${fraction}`;
 }
-
-const AMOUNT = /(?<![\w.:$-])-?\d+\.\d{2}(?!\w|\.\d| ?%)/g;
-
-/**
- * A sentence with its amounts as they stand everywhere else on the page. Sentences are the same for the API and the command
- * line, some are stored as the older service reads them, and those name amounts as bare numbers.
- */
-export const inDollars = (sentence: string): string =>
-  sentence.replaceAll(AMOUNT, (amount) => {
-    const value = parseMoney(amount);
-    return value === null ? amount : dollars(value);
-  });
 
 export const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
 

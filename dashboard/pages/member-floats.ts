@@ -4,7 +4,7 @@ import type { CalendarDate } from '../../src/domain/calendar-date.ts';
 import type { AchModel, Float, LogEntry, LogOutcome } from '../../src/domain/floats/float.ts';
 import { failedAch } from '../../src/domain/floats/limits.ts';
 import type { FloatPage } from '../../src/ports/floats.ts';
-import { dollars, inDollars, plural, time } from '../format.ts';
+import { dollars, plural, time } from '../format.ts';
 import { missing } from '../frame.ts';
 import type { Html } from '../html.ts';
 import { html } from '../html.ts';
@@ -78,7 +78,7 @@ const story = (explanation: FloatExplanation): Html => {
   return html`${standingSection('float-standing', 'The float right now', explanation)}
     <section aria-labelledby="float-story">
       <h2 id="float-story">What happened to float <span class="id">${floatId}</span></h2>
-      <p class="summary">${inDollars(summary)}</p>
+      <p class="summary">${summary}</p>
       ${timeline(lines.map((line) => ({ ...line, tone: toneOf(line) })))}
       ${unreadable.length === 0 ? null : html`<p class="hint">Not readable: ${unreadable.join('; ')}</p>`}
     </section>

@@ -15,7 +15,7 @@ import type {
   RecurringOfAccount,
   RecurringRef,
 } from '../../src/ports/recurring.ts';
-import { day as dayText, dollars, inDollars, plural, time } from '../format.ts';
+import { day as dayText, dollars, plural, time } from '../format.ts';
 import { missing } from '../frame.ts';
 import type { Html } from '../html.ts';
 import { html } from '../html.ts';
@@ -244,7 +244,7 @@ const story = (explanation: RecurringExplanation): Html => {
   return html`${standingSection('standing', 'Right now', explanation)}
     <section aria-labelledby="story">
       <h2 id="story">What happened to <span class="id">${recurringId}</span></h2>
-      <p class="summary">${inDollars(summary)}</p>
+      <p class="summary">${summary}</p>
       ${timeline(lines.map((line) => ({ ...line, tone: toneOf(line) })))}
       ${unreadable.length === 0 ? null : html`<p class="hint">Not readable: ${unreadable.join('; ')}</p>`}
     </section>`;

@@ -1,5 +1,5 @@
 import type { Standing } from '../../src/app/explain.ts';
-import { dollars, inDollars, time } from '../format.ts';
+import { dollars, time } from '../format.ts';
 import type { Html } from '../html.ts';
 import { html } from '../html.ts';
 
@@ -35,7 +35,7 @@ export function standingSection(
       notes.length === 0
         ? null
         : html`<ul>
-            ${notes.map((note) => html`<li>${inDollars(note)}</li>`)}
+            ${notes.map((note) => html`<li>${note}</li>`)}
           </ul>`
     }
   </section>`;

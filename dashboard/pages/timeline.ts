@@ -1,7 +1,7 @@
 import type { Instant } from '../../src/domain/instant.ts';
 import { parseRunId } from '../../src/domain/runs.ts';
 import type { VerdictName } from '../../src/domain/verdict.ts';
-import { inDollars, time } from '../format.ts';
+import { time } from '../format.ts';
 import type { Html } from '../html.ts';
 import { html } from '../html.ts';
 import { outcomeOf } from '../outcomes.ts';
@@ -29,7 +29,7 @@ function line({ at, kind, text, triggerId, tone }: TimelineLine): Html {
       >${time(at)} ·
       ${kind}${trigger === null ? null : html` · <a href="/runs/${trigger}">${trigger}</a>`}</span
     >
-    <div class="text">${inDollars(text)}</div>
+    <div class="text">${text}</div>
   </li>`;
 }
 

@@ -3,7 +3,7 @@ import type { StoryLine } from '../../src/app/explain-story.ts';
 import type { BillingStatus, Subscription, UserId } from '../../src/domain/subscription.ts';
 import type { MalformedRowError } from '../../src/errors.ts';
 import type { CollectionRequest } from '../../src/ports/requests.ts';
-import { dollars, inDollars, plural, time } from '../format.ts';
+import { dollars, plural, time } from '../format.ts';
 import { LIVE_LIGHT } from '../frame.ts';
 import type { Html } from '../html.ts';
 import { html } from '../html.ts';
@@ -167,7 +167,7 @@ function recordActions({ userId, subscriptionId, billingStatus }: Subscription):
 const story = ({ subscriptionId, summary, story: lines, unreadable }: Explanation): Html =>
   html`<section aria-labelledby="story">
     <h2 id="story">What happened to <span class="id">${subscriptionId}</span></h2>
-    <p class="summary">${inDollars(summary)}</p>
+    <p class="summary">${summary}</p>
     ${timeline(lines.map((line) => ({ ...line, tone: toneOf(line) })))}
     ${unreadable.length === 0 ? null : html`<p class="hint">Not readable: ${unreadable.join('; ')}</p>`}
   </section>`;

@@ -1,5 +1,5 @@
 import { formatInstant } from '../domain/instant.ts';
-import { formatMoney } from '../domain/money.ts';
+import { sayMoney } from '../domain/money.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Cause } from '../domain/transitions.ts';
 import { CAUSES } from '../domain/transitions.ts';
@@ -76,7 +76,7 @@ const planOf = ({
   billingDate,
   billingStatus,
 }: Subscription): string[] => [
-  `${tierText(receiptTierName)} at ${formatMoney(billingAmount)} ${TERM_TEXTS[term]}`,
+  `${tierText(receiptTierName)} at ${sayMoney(billingAmount)} ${TERM_TEXTS[term]}`,
   `due on ${formatInstant(billingDate)}`,
   `first as ${billingStatus}`,
 ];
@@ -105,7 +105,7 @@ const TOLD: readonly ((record: Subscription) => string)[] = [
   ({ billingStatus }) => billingStatus,
   ({ billingDate }) => `due on ${formatInstant(billingDate)}`,
   ({ receiptTierName }) => tierText(receiptTierName),
-  ({ billingAmount }) => formatMoney(billingAmount),
+  ({ billingAmount }) => sayMoney(billingAmount),
   ({ term }) => term,
   ({ pauseDurationMonths }) => pauseText(pauseDurationMonths),
 ];

@@ -2,7 +2,7 @@ import type { BlockReason, NoOpReason, RefusalReason, SkipReason } from '../doma
 import type { FloatDecision } from '../domain/floats/float-decision.ts';
 import type { Instant } from '../domain/instant.ts';
 import { formatInstant } from '../domain/instant.ts';
-import { formatMoney } from '../domain/money.ts';
+import { sayMoney } from '../domain/money.ts';
 import type { NoNotice, THREE_DAY_NOTICE } from '../domain/notice.ts';
 import { declineText } from '../domain/outcomes.ts';
 import type { RecurringDecision, ReminderDecision } from '../domain/recurring/recurring-decision.ts';
@@ -232,9 +232,7 @@ export function resolvedText(attempt: Attempt, resolution: Resolution): string {
 }
 
 export const attemptText = ({ amount, rail, refundOf }: Attempt): string =>
-  refundOf === null
-    ? `charge of ${formatMoney(amount)} ${RAIL_TEXTS[rail]}`
-    : `refund of ${formatMoney(amount)}`;
+  refundOf === null ? `charge of ${sayMoney(amount)} ${RAIL_TEXTS[rail]}` : `refund of ${sayMoney(amount)}`;
 
 /** The short answer. */
 const STATUS_TEXTS: Record<BillingStatus, (record: Subscription, now: Instant) => string> = {

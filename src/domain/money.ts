@@ -26,6 +26,10 @@ export function formatMoney(amount: Cents): string {
   return `${amount < 0 ? '-' : ''}${Math.trunc(magnitude / 100)}.${fraction}`;
 }
 
+/** As people read it in a sentence; where machines read it, it is `formatMoney`. */
+export const sayMoney = (amount: Cents): string =>
+  `${amount < 0 ? '-' : ''}$${formatMoney(cents(Math.abs(amount)))}`;
+
 export const addMoney = (a: Cents, b: Cents): Cents => cents(a + b);
 
 export const subtractMoney = (a: Cents, b: Cents): Cents => cents(a - b);

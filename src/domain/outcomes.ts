@@ -4,7 +4,7 @@ import type { CloseReason, PauseContinuation, RefusalReason } from './decision.t
 import type { Instant } from './instant.ts';
 import { plusDays } from './instant.ts';
 import type { Cents } from './money.ts';
-import { formatMoney } from './money.ts';
+import { sayMoney } from './money.ts';
 import { nextPeriod } from './next-period.ts';
 import type { PathRules } from './paths.ts';
 import type { ChargeBack } from './payment-outcome.ts';
@@ -254,6 +254,6 @@ function refusalText({
     case 'no-account':
       return 'no primary account';
     case 'balance-too-low':
-      return `balance too low by ${formatMoney(shortBy)}`;
+      return `balance too low by ${sayMoney(shortBy)}`;
   }
 }

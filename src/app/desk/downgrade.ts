@@ -1,5 +1,5 @@
 import { inPlan } from '../../domain/plans/change-plan.ts';
-import { formatMoney } from '../../domain/money.ts';
+import { sayMoney } from '../../domain/money.ts';
 import type { UserId } from '../../domain/subscription.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
@@ -20,7 +20,7 @@ export function downgrade(dependencies: DeskDependencies, wish: DowngradeWish): 
     const amount = priceIn(dependencies, wish.tierName, upcoming.term);
     if (isDone(upcoming, wish.tierName)) return upcoming;
     if (amount >= upcoming.billingAmount) {
-      const prices = `${formatMoney(amount)} after ${formatMoney(upcoming.billingAmount)}`;
+      const prices = `${sayMoney(amount)} after ${sayMoney(upcoming.billingAmount)}`;
       throw new Refusal('not-a-downgrade', `the member would not pay less: ${prices}`);
     }
     await assertUntouched(dependencies, member, upcoming);

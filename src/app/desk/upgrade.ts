@@ -1,5 +1,5 @@
 import type { Cents } from '../../domain/money.ts';
-import { ZERO, formatMoney } from '../../domain/money.ts';
+import { ZERO, sayMoney } from '../../domain/money.ts';
 import { inPlan } from '../../domain/plans/change-plan.ts';
 import { ownRecord } from '../../domain/plans/own-record.ts';
 import { prorationFor } from '../../domain/plans/proration.ts';
@@ -65,13 +65,13 @@ async function begin(
   if (upcoming.receiptTierName === wish.tierName && !upcoming.isPendingDowngrade)
     return { isKnown: true, proration: null, upcoming };
   if (amount <= upcoming.billingAmount) {
-    const prices = `${formatMoney(amount)} after ${formatMoney(upcoming.billingAmount)}`;
+    const prices = `${sayMoney(amount)} after ${sayMoney(upcoming.billingAmount)}`;
     throw new Refusal('not-an-upgrade', `the member would not pay more: ${prices}`);
   }
   const { state } = await backgroundOf(dependencies, member, upcoming.subscriptionId);
   assertNothingOpen(state);
   const due = await dueNow(dependencies, wish, member, upcoming);
-  if (due !== wish.amount) throw new Refusal('amount-mismatch', `the upgrade costs ${formatMoney(due)} now`);
+  if (due !== wish.amount) throw new Refusal('amount-mismatch', `the upgrade costs ${sayMoney(due)} now`);
   if (due === ZERO) return update(dependencies, wish, member, { upcoming, amount });
   const payment = {
     triggerId: wish.triggerId,

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../../domain/calendar-date.ts';
 import type { AchModel, Float, FloatStatus, LogEntry, LogOutcome } from '../../domain/floats/float.ts';
 import { formatInstant } from '../../domain/instant.ts';
-import { formatMoney } from '../../domain/money.ts';
+import { sayMoney } from '../../domain/money.ts';
 import type { Attempt, AttemptRecord } from '../../ports/pipeline.ts';
 import { attemptText, openedText, reasonText, resolvedText, unansweredText } from '../explain-texts.ts';
 
@@ -27,7 +27,7 @@ export const floatSummary = (float: Float, open: Attempt | null, today: Calendar
   open === null ? STATUS_TEXTS[float.status](float, today) : unansweredText(open);
 
 export const paidOutText = ({ amount, dueDate }: Float): string =>
-  `an advance of ${formatMoney(amount)} was paid out, due on ${dueDate}`;
+  `an advance of ${sayMoney(amount)} was paid out, due on ${dueDate}`;
 
 export function floatOpenedText(attempt: Attempt): string {
   const model = attempt.achModel ?? null;

@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../../domain/calendar-date.ts';
-import { formatMoney } from '../../domain/money.ts';
+import { sayMoney } from '../../domain/money.ts';
 import type { RecurringStatus, RecurringSubscription } from '../../domain/recurring/recurring.ts';
 import type { RecurringCause } from '../../domain/recurring/transitions.ts';
 import type { Attempt, AttemptRecord } from '../../ports/pipeline.ts';
@@ -36,7 +36,7 @@ interface Told {
 
 const CHANGE_TEXTS: Record<RecurringCause, (told: Told) => string> = {
   created: ({ entry }) =>
-    `${entry.by ?? 'somebody'} began ${formatMoney(entry.paymentAmount)} for ${entry.sku} on day ${entry.paymentDay} of each month${upTo(entry)}`,
+    `${entry.by ?? 'somebody'} began ${sayMoney(entry.paymentAmount)} for ${entry.sku} on day ${entry.paymentDay} of each month${upTo(entry)}`,
   reminded: ({ entry }) => `the account was told of the payment of ${entry.periodDate}`,
   'attempt-opened': () => 'a charge was begun',
   'attempt-succeeded': (told) => `${answerText(told)}; there is a receipt${upTo(told.entry)}`,
@@ -70,7 +70,7 @@ function whatChanged(after: RecurringLogEntry, before: RecurringLogEntry | undef
   const changes = [
     after.paymentAmount === before.paymentAmount
       ? []
-      : [`the amount from ${formatMoney(before.paymentAmount)} to ${formatMoney(after.paymentAmount)}`],
+      : [`the amount from ${sayMoney(before.paymentAmount)} to ${sayMoney(after.paymentAmount)}`],
     after.sku === before.sku ? [] : [`the SKU from ${before.sku} to ${after.sku}`],
     after.paymentDay === before.paymentDay
       ? []

@@ -74,10 +74,10 @@ describe('why a float was collected', () => {
     const found = await explained(float);
     expect(found.summary).toBe('paid back on 2026-11-16T08:00:00Z');
     expect(texts(found)).toEqual([
-      'an advance of 60.00 was paid out, due on 2026-11-16',
+      'an advance of $60.00 was paid out, due on 2026-11-16',
       'run-1 charged it: over the debit card',
-      'a charge of 60.00 over the debit card was begun',
-      'the charge of 60.00 over the debit card was taken',
+      'a charge of $60.00 over the debit card was begun',
+      'the charge of $60.00 over the debit card was taken',
     ]);
     expect(found.story.map(({ kind }) => kind)).toEqual(['change', 'decision', 'attempt', 'change']);
     expect(found.attempts).toMatchObject([
@@ -92,13 +92,13 @@ describe('why a float was collected', () => {
     await bankSays(system.here, desk, float, 'R01');
     const found = await explained(float);
     expect(texts(found).slice(2)).toEqual([
-      'a charge of 60.00 over the debit card was begun',
-      'the charge of 60.00 over the debit card was declined: 62: insufficient funds',
+      'a charge of $60.00 over the debit card was begun',
+      'the charge of $60.00 over the debit card was declined: 62: insufficient funds',
       expect.stringMatching(
-        /^a charge of 60.00 from the bank account was begun, because there was no money on the card; rule-1 gave it \d+ in 100 to be paid \(amount_cents 6000, balance_cents 100000, days_past_due 0, failed_ach 0\)$/,
+        /^a charge of \$60.00 from the bank account was begun, because there was no money on the card; rule-1 gave it \d+ in 100 to be paid \(amount_cents 6000, balance_cents 100000, days_past_due 0, failed_ach 0\)$/,
       ),
-      'the charge of 60.00 from the bank account was accepted and is on its way through the bank',
-      'the charge of 60.00 from the bank account was returned by the bank',
+      'the charge of $60.00 from the bank account was accepted and is on its way through the bank',
+      'the charge of $60.00 from the bank account was returned by the bank',
     ]);
     expect(found.summary).toMatch(/^owed since 2026-11-16 \(R01\), and tried again/);
     const model = { version: 'rule-1', override: false, features: { failed_ach: 0, amount_cents: 6000 } };
@@ -174,7 +174,7 @@ describe('why a float was not collected', () => {
     expect(await collect('TODAY6AM', float)).toMatchObject({ verdict: 'unknown' });
     await system.here.dependencies.locks.acquire(floatLockKey(float.userId));
     const found = await explained(float);
-    expect(found.summary).toMatch(/^a charge of 60.00 over the debit card was begun .* nobody knows/);
+    expect(found.summary).toMatch(/^a charge of \$60.00 over the debit card was begun .* nobody knows/);
     expect(found.now.notes).toEqual([
       expect.stringContaining('the janitor asks the processor at'),
       expect.stringContaining('somebody works on this member'),

@@ -41,7 +41,7 @@ describe('the period that another one opened', () => {
     const record = await on.here.member();
     await on.here.collect('INITIAL', record, TODAY);
     expect(await texts(await on.newest(record, 'SCHEDULED'))).toEqual([
-      `opened as the next period of 11/2026 (${record.subscriptionId}), where a charge was begun, the base tier at 4.99 a month, due on 2026-12-16T06:00:00Z, first as SCHEDULED`,
+      `opened as the next period of 11/2026 (${record.subscriptionId}), where a charge was begun, the base tier at $4.99 a month, due on 2026-12-16T06:00:00Z, first as SCHEDULED`,
     ]);
   });
 
@@ -60,14 +60,14 @@ describe('the period that another one opened', () => {
     expect(await on.send('POST', former!, 'subscriptions/reactivate', {})).toMatchObject({ status: 201 });
     const paid = await on.newest(former!, 'COMPLETED');
     expect(await texts(await on.newest(former!, 'SCHEDULED'))).toEqual([
-      `opened as the next period of the reactivation of 11/2026 (${paid.subscriptionId}), where the charge was taken, the base tier at 4.99 a month, due on 2026-12-16T06:00:00Z, first as SCHEDULED, by operator-name`,
+      `opened as the next period of the reactivation of 11/2026 (${paid.subscriptionId}), where the charge was taken, the base tier at $4.99 a month, due on 2026-12-16T06:00:00Z, first as SCHEDULED, by operator-name`,
     ]);
     expect(await texts(paid)).toEqual([
       expect.stringMatching(
         /^a reactivation that operator-name asked for \(reactivate\.[\da-f-]+\) charged it: over the debit card$/,
       ),
-      'a charge of 4.99 over the debit card was begun, first as CANCELLED, which it is until it is paid, by operator-name',
-      'the charge of 4.99 over the debit card was taken, CANCELLED → COMPLETED, by operator-name',
+      'a charge of $4.99 over the debit card was begun, first as CANCELLED, which it is until it is paid, by operator-name',
+      'the charge of $4.99 over the debit card was taken, CANCELLED → COMPLETED, by operator-name',
     ]);
   });
 
@@ -106,7 +106,7 @@ describe('a change of the plan', () => {
     const upcoming = await upcomingMember();
     expect(await on.send('POST', upcoming, 'subscriptions/upgrade', PLUS)).toMatchObject({ status: 200 });
     expect((await texts(upcoming)).at(-1)).toBe(
-      'the plan was changed, the base tier → Plus:v1, 4.99 → 9.99, by operator-name',
+      'the plan was changed, the base tier → Plus:v1, $4.99 → $9.99, by operator-name',
     );
     expect((await texts(await on.newest(upcoming, 'COMPLETED')))[0]).toMatch(
       /^an upgrade that operator-name asked for \(upgrade\.[\da-f-]+\) charged it: over the debit card$/,
@@ -121,7 +121,7 @@ describe('while an answer is missing', () => {
     expect(await on.send('POST', upcoming, 'subscriptions/upgrade', PLUS)).toMatchObject({ status: 202 });
     const proration = await on.newest(upcoming, 'CANCELLED');
     expect((await explained(proration)).summary).toBe(
-      `a charge of 5.83 over the debit card was begun on 2026-11-16T08:00:00Z and ${UNKNOWN}`,
+      `a charge of $5.83 over the debit card was begun on 2026-11-16T08:00:00Z and ${UNKNOWN}`,
     );
     await on.settle(proration);
     expect((await explained(proration)).summary).toBe('paid on 2026-11-16T08:00:00Z by PINLESS');
@@ -135,7 +135,7 @@ describe('while an answer is missing', () => {
     expect(await on.send('POST', record, path, { reason: 'sorry' })).toMatchObject({ status: 202 });
     const { summary, story } = await explained(record);
     expect(summary).toBe(
-      `paid on 2026-11-16T08:00:00Z by PINLESS; a refund of 4.99 was begun on 2026-11-16T08:00:00Z and ${UNKNOWN}`,
+      `paid on 2026-11-16T08:00:00Z by PINLESS; a refund of $4.99 was begun on 2026-11-16T08:00:00Z and ${UNKNOWN}`,
     );
     expect(story.filter(({ kind }) => kind === 'decision').map(({ text }) => text)).toContainEqual(
       expect.stringMatching(

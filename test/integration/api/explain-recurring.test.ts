@@ -88,17 +88,17 @@ it('tells the story of a payment: begun, changed, told of, declined, paid; with 
     expect.stringMatching(
       /^the change \(changed\..*\) told the member of the coming charge: some days ahead$/,
     ),
-    'operator-name began 9.99 for sku-1 on day 24 of each month; the next payment is on 2026-11-24',
-    'operator-name changed the amount from 9.99 to 19.99, the payment day from 24 to 23; the next payment is on 2026-11-23',
+    'operator-name began $9.99 for sku-1 on day 24 of each month; the next payment is on 2026-11-24',
+    'operator-name changed the amount from $9.99 to $19.99, the payment day from 24 to 23; the next payment is on 2026-11-23',
     'the account was told of the payment of 2026-11-23',
     'the recurring-payments run of 2026-11-23T14:00:00Z tried to charge it and was declined: over the debit card, code 05',
-    'a charge of 19.99 over the debit card was begun for 2026-11-23',
+    'a charge of $19.99 over the debit card was begun for 2026-11-23',
     expect.stringMatching(
-      /^the charge of 19.99 over the debit card was declined: 05.*; tried again on 2026-11-24$/,
+      /^the charge of \$19.99 over the debit card was declined: 05.*; tried again on 2026-11-24$/,
     ),
     'the recurring-payments run of 2026-11-24T16:00:00Z charged it: over the debit card',
-    'a charge of 19.99 over the debit card was begun for 2026-11-23',
-    'the charge of 19.99 over the debit card was taken; there is a receipt; the next payment is on 2026-12-23',
+    'a charge of $19.99 over the debit card was begun for 2026-11-23',
+    'the charge of $19.99 over the debit card was taken; there is a receipt; the next payment is on 2026-12-23',
   ]);
   expect(summary).toBe('paid next on 2026-12-23, told of on 2026-12-16');
   expect(attempts.map(({ period_date: period }) => period)).toEqual(['2026-11-23', '2026-11-23']);
@@ -114,7 +114,7 @@ it('says what is in its way, and what cannot be read', async () => {
   const { summary, now } = await call(one.accountId, one.recurringId);
   expect(summary).toMatch(/has no answer yet: nobody knows whether the money has moved$/);
   expect(now.notes).toEqual([
-    expect.stringMatching(/^a charge of 10.00 over the debit card has no answer since .*; the janitor asks/),
+    expect.stringMatching(/^a charge of \$10.00 over the debit card has no answer since .*; the janitor asks/),
     expect.stringMatching(/^this member is frozen by operator-name since .*: odd$/),
   ]);
   const TableName = here.store.tables.recurring;

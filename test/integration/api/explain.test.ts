@@ -68,10 +68,10 @@ describe('why a record was charged', () => {
     const found = await explained(record);
     expect(found.summary).toBe('paid on 2026-11-16T08:00:00Z by PINLESS');
     expect(texts(found)).toEqual([
-      'the plan was made, the base tier at 4.99 a month, due on 2026-11-16T06:00:00Z, first as SCHEDULED',
+      'the plan was made, the base tier at $4.99 a month, due on 2026-11-16T06:00:00Z, first as SCHEDULED',
       'the scheduled run of 2026-11-16T08:00:00Z charged it: over the debit card',
-      'a charge of 4.99 over the debit card was begun',
-      'the charge of 4.99 over the debit card was taken, SCHEDULED → COMPLETED',
+      'a charge of $4.99 over the debit card was begun',
+      'the charge of $4.99 over the debit card was taken, SCHEDULED → COMPLETED',
     ]);
     expect(found.story.map(({ kind }) => kind)).toEqual(['change', 'decision', 'change', 'change']);
     expect(found.attempts).toMatchObject([
@@ -97,11 +97,11 @@ describe('why a record was charged', () => {
     const lines = texts(await explained(record));
     expect(lines.slice(1, 3)).toEqual([
       'the scheduled run of 2026-11-16T08:00:00Z sent it to the bank: from the bank account',
-      'a charge of 4.99 over the debit card was begun',
+      'a charge of $4.99 over the debit card was begun',
     ]);
     const declined = lines.findIndex((text) => /over the debit card was declined: 62/.test(text));
     const asked = lines.indexOf(
-      'a charge of 4.99 from the bank account was begun, because there was no money on the card',
+      'a charge of $4.99 from the bank account was begun, because there was no money on the card',
     );
     const accepted = lines.findIndex((text) => /accepted and is on its way.*SCHEDULED → ACHSENT/.test(text));
     expect([declined, asked, accepted].every((index) => index > 2)).toBe(true);
@@ -124,7 +124,7 @@ describe('why a record was not charged', () => {
         'the retry run of 2026-11-17T07:00:00Z tried to charge it and was declined: over the debit card, code 14',
       ],
     );
-    expect(texts(found).filter((text) => /the charge of 4.99 .* was declined: 14/.test(text))).toHaveLength(
+    expect(texts(found).filter((text) => /the charge of \$4.99 .* was declined: 14/.test(text))).toHaveLength(
       2,
     );
   });
@@ -143,7 +143,7 @@ describe('why a record was not charged', () => {
     const record = await system.here.member({ balance: { amount: '3.00' } });
     await system.here.collect('INITIAL', record, TODAY);
     const found = await explained(record);
-    expect(found.summary).toContain('balance too low by 1.99');
+    expect(found.summary).toContain('balance too low by $1.99');
     expect(texts(found)).toContain('it was not charged for want of money, SCHEDULED → ERROR');
     expect(found.attempts).toEqual([]);
   });
@@ -223,7 +223,7 @@ describe('why a record was not charged', () => {
       'the scheduled run of 2026-11-16T08:00:00Z sent a charge to which no answer came: the processor is asked again later',
     );
     expect(found.summary).toBe(
-      'a charge of 4.99 over the debit card was begun on 2026-11-16T08:00:00Z and has no answer yet: nobody knows whether the money has moved',
+      'a charge of $4.99 over the debit card was begun on 2026-11-16T08:00:00Z and has no answer yet: nobody knows whether the money has moved',
     );
     expect(found.now).toMatchObject({
       notes: [expect.stringContaining('the janitor asks the processor at 2026-11-16T08:05:00Z')],

@@ -116,7 +116,7 @@ describe('a record that is due', () => {
   });
 
   it.each([
-    ['a balance too low', poor, 'balance-too-low', 'balance too low by 1.99'],
+    ['a balance too low', poor, 'balance-too-low', 'balance too low by $1.99'],
     ['no account', { account: null, has_debit_card: false }, 'no-account', 'no primary account'],
   ])('with %s is in error and no processor was asked', async (_, settings, reason, text) => {
     const record = await here.member(settings);
