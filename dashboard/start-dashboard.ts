@@ -78,7 +78,7 @@ export async function startDashboard(
   const timer = systemTimer;
   const patience = new Patience(timer, (error) => log.warn({ err: error }, 'a part of a page is missing'));
   const owned = config.ownership.OWNED_USERS;
-  const shelf = new RedisForecastShelf(redis, KEY_PREFIX);
+  const shelf = new RedisForecastShelf(redis, KEY_PREFIX, owned);
   const desk = new ForecastDesk({
     ...stores,
     ...openServices(config),

@@ -64,7 +64,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
     { ...config, ratePerS: config.workers.PROCESSOR_RATE_PER_S },
     { redis, keyPrefix: KEY_PREFIX, timer: systemTimer, metrics, log },
   );
-  const shelf = new RedisForecastShelf(redis, KEY_PREFIX);
+  const shelf = new RedisForecastShelf(redis, KEY_PREFIX, config.ownership.OWNED_USERS);
   const context = workerContext({
     config,
     stores,

@@ -10,12 +10,19 @@ import { code, diagram, tableOf } from './blocks.ts';
 
 type Source = 'scheduler' | 'api' | 'bridges' | 'pages';
 
+/** What DynamoDB knows to be waiting: whoever asks for it adds its job, and the scheduler adds it again when it is lost. */
+const WAITING: readonly QueueName[] = [
+  ...Object.values(QUEUE_OF_REQUEST),
+  ...Object.values(QUEUE_OF_STREAM),
+  'gateway-events',
+];
+
 /** Who adds jobs to which queue. */
 async function sourcesOf(): Promise<ReadonlyMap<QueueName, readonly Source[]>> {
   const adds: readonly (readonly [Source, readonly QueueName[]])[] = [
-    ['scheduler', await scheduledQueues()],
-    ['pages', Object.values(QUEUE_OF_RUN)],
-    ['api', [...Object.values(QUEUE_OF_REQUEST), 'gateway-events']],
+    ['scheduler', [...(await scheduledQueues()), ...WAITING]],
+    ['pages', [...Object.values(PAGES_OF_RUN), ...Object.values(QUEUE_OF_RUN)]],
+    ['api', [...Object.values(PAGES_OF_RUN), ...WAITING]],
     ['bridges', Object.values(QUEUE_OF_STREAM)],
   ];
   return new Map(
@@ -67,7 +74,7 @@ export async function pipelineDiagram(processors: ReadonlyMap<string, string>): 
 const PAGE_PROCESSOR = 'pageProcessor';
 
 const SAID: Readonly<Record<Source, string>> = {
-  scheduler: 'ticks of the scheduler',
+  scheduler: 'scheduler',
   pages: 'the pages of a run',
   api: 'API, console, CLI',
   bridges: 'bridges',

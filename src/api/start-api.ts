@@ -118,7 +118,7 @@ export async function startApi(
   const desk = new ForecastDesk({
     ...dependencies,
     ratePerS: config.forecast.FORECAST_RATE_PER_S,
-    shelf: new RedisForecastShelf(redis, KEY_PREFIX),
+    shelf: new RedisForecastShelf(redis, KEY_PREFIX, owned),
   });
   const gateways = {
     ...dependencies,

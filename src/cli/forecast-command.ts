@@ -39,7 +39,7 @@ export function addForecastCommand(program: Command, { environment, target }: Cl
       const config = configFrom(environment);
       const forecast = await makeForecast(config, process_, asOf ?? null, out);
       show(forecast, out);
-      await putOnShelf(config.redis.REDIS_URL, forecast, out);
+      await putOnShelf(config, forecast, out);
       if (json) process.stdout.write(`${JSON.stringify(forecastFigures(forecast))}\n`);
     });
 }
@@ -105,12 +105,15 @@ function show(forecast: Forecast, out: Terminal): void {
 }
 
 /** So that the run's report can be compared with it. */
-async function putOnShelf(redisUrl: string, forecast: Forecast, out: Terminal): Promise<void> {
-  const redis = await reachRedis(redisUrl);
+async function putOnShelf(
+  { redis: { REDIS_URL }, ownership: { OWNED_USERS } }: ReturnType<typeof configFrom>,
+  forecast: Forecast,
+  out: Terminal,
+): Promise<void> {
+  const redis = await reachRedis(REDIS_URL);
   const { KEY_PREFIX } = await import('../../queues/connection.ts');
-  const kept =
-    redis !== null &&
-    (await soon(new RedisForecastShelf(redis, KEY_PREFIX).put(forecast).then(() => true))) === true;
+  const shelf = redis === null ? null : new RedisForecastShelf(redis, KEY_PREFIX, OWNED_USERS);
+  const kept = shelf !== null && (await soon(shelf.put(forecast).then(() => true))) === true;
   redis?.disconnect();
   const day = formatInstant(forecast.asOf).slice(0, 10);
   out.line(

@@ -14,7 +14,7 @@ export async function changeStreamOf(client: DynamoDBClient, table: string): Pro
     StreamSpecification.StreamViewType === 'NEW_AND_OLD_IMAGES';
   if (!hasBothImages || LatestStreamArn === undefined)
     throw new ConfigurationError(
-      `FEEDER_ENABLED is true, but ${table} has no stream of new and old images; the command \`tables\` makes one`,
+      `FEEDER_ENABLED is true, but ${table} has no stream of new and old images: \`tables\` makes one where there is none, \`doctor\` tells what is there`,
     );
   return LatestStreamArn;
 }

@@ -124,6 +124,8 @@ export interface TableFinding {
   readonly what: string;
   readonly status: 'made' | 'there' | 'missing' | 'wrong';
   readonly remedy?: string;
+  /** It works without. */
+  readonly optional?: true;
 }
 
 /** Makes what is missing and changes nothing that is there. Safe to repeat, and to run from two places at once. */
@@ -154,20 +156,26 @@ export async function inspectTable(
   const findings = [checkKey(definition, table)];
   for (const index of definition.indexes) {
     if (hasIndex(table, index.name)) findings.push(finding(definition, index.name, 'there'));
-    else findings.push(finding(definition, index.name, 'missing', index.added === true ? ADD_INDEX : remedy));
+    else if (index.added === true) findings.push(withoutAddedIndex(definition, index));
+    else findings.push(finding(definition, index.name, 'missing', remedy));
   }
   if (definition.ttl !== undefined) {
     const there = await ttlIsOn(client, definition.name, definition.ttl);
     findings.push(finding(definition, `TTL on ${definition.ttl}`, there ? 'there' : 'missing', remedy));
   }
   if (definition.stream === true) {
-    findings.push(finding(definition, 'stream', hasStream(table) ? 'there' : 'missing', remedy));
+    findings.push(checkStream(definition, table) ?? finding(definition, 'stream', 'missing', remedy));
   }
   return findings;
 }
 
 const ADD_INDEX =
   'run `npm run cli -- tables --add-index` when the table can spare the capacity; until then runs read the old index';
+
+const withoutAddedIndex = (definition: TableDefinition, { name }: IndexDefinition): TableFinding => ({
+  ...finding(definition, name, 'missing', ADD_INDEX),
+  optional: true,
+});
 
 function finding(
   { name }: TableDefinition,
@@ -269,6 +277,15 @@ const hasIndex = ({ GlobalSecondaryIndexes = [] }: TableDescription, name: strin
 const hasStream = ({ StreamSpecification }: TableDescription): boolean =>
   StreamSpecification?.StreamEnabled === true;
 
+/** Null: there is none. Somebody else's may lack what the feeder needs, and only who reads it can say when to make it anew. */
+function checkStream(definition: TableDefinition, table: TableDescription): TableFinding | null {
+  if (!hasStream(table)) return null;
+  const { StreamViewType: carries = '?' } = table.StreamSpecification ?? {};
+  if (carries === STREAM.StreamViewType) return finding(definition, 'stream', 'there');
+  const remedy = `it carries ${carries}, and FEEDER_ENABLED needs ${STREAM.StreamViewType}: whoever reads it has to turn it off and on`;
+  return { ...finding(definition, 'stream', 'wrong', remedy), optional: true };
+}
+
 async function ensureIndex(
   client: DynamoDBClient,
   definition: TableDefinition,
@@ -277,7 +294,7 @@ async function ensureIndex(
   { addIndex }: { readonly addIndex: boolean },
 ): Promise<TableFinding> {
   if (hasIndex(table, index.name)) return finding(definition, index.name, 'there');
-  if (index.added === true && !addIndex) return finding(definition, index.name, 'missing', ADD_INDEX);
+  if (index.added === true && !addIndex) return withoutAddedIndex(definition, index);
   const request = new UpdateTableCommand({
     TableName: definition.name,
     AttributeDefinitions: attributes(definition, [index]),
@@ -319,7 +336,8 @@ async function ensureStream(
   definition: TableDefinition,
   table: TableDescription,
 ): Promise<TableFinding> {
-  if (hasStream(table)) return finding(definition, 'stream', 'there');
+  const found = checkStream(definition, table);
+  if (found !== null) return found;
   const request = new UpdateTableCommand({ TableName: definition.name, StreamSpecification: STREAM });
   const status = await make(
     () => client.send(request),

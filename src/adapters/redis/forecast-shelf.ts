@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { dateOf } from '../../domain/calendar-date.ts';
 import type { Instant } from '../../domain/instant.ts';
+import type { OwnedUsers } from '../../domain/ownership.ts';
 import type { RunProcess } from '../../domain/runs.ts';
 import type { ForecastShelf } from '../../ports/forecasts.ts';
 import type { Forecast } from '../../ports/runs.ts';
@@ -15,9 +16,11 @@ export class RedisForecastShelf implements ForecastShelf {
   private readonly redis: Redis;
   private readonly prefix: string;
 
-  constructor(redis: Redis, prefix: string) {
+  /** A forecast of other members than a run considers would only mislead whoever compares the two. */
+  constructor(redis: Redis, keyPrefix: string, owned: OwnedUsers) {
     this.redis = redis;
-    this.prefix = prefix;
+    const whose = owned.kind === 'range' ? `${owned.from}-${owned.to}` : owned.kind;
+    this.prefix = `${keyPrefix}:forecast:${whose}`;
   }
 
   async put(made: Forecast): Promise<void> {
@@ -33,6 +36,6 @@ export class RedisForecastShelf implements ForecastShelf {
   }
 
   private key(process: RunProcess, at: Instant): string {
-    return `${this.prefix}:forecast:${process}:${dateOf(at)}`;
+    return `${this.prefix}:${process}:${dateOf(at)}`;
   }
 }
