@@ -1,6 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import express from 'express';
 import type { Instant } from '../src/domain/instant.ts';
+import { plusDays } from '../src/domain/instant.ts';
 import { explain } from '../src/app/explain.ts';
 import { findRequest } from '../src/app/find-request.ts';
 import type { FloatId } from '../src/domain/floats/float.ts';
@@ -35,6 +36,8 @@ import { forecastPage, forecastPart } from './pages/forecast.ts';
 import { freezesPage } from './pages/freezes.ts';
 import { memberFloats } from './pages/member-floats.ts';
 import { quarantinePage } from './pages/quarantine.ts';
+import type { UnsettledView } from './pages/unsettled.ts';
+import { unsettledPage } from './pages/unsettled.ts';
 import { recurringUrl } from './pages/recurring.ts';
 import { recordsPage, runPage, runReport } from './pages/run.ts';
 import type { TodayView } from './pages/today.ts';
@@ -102,6 +105,15 @@ export function consoleRoutes(context: ConsoleContext): Router {
     await show(context, response, frame, page);
   });
 
+  router.get('/unsettled', (request, response) =>
+    show(
+      context,
+      response,
+      { title: 'Unsettled', section: '/unsettled' },
+      unsettled(context, request).then(unsettledPage),
+    ),
+  );
+
   router.get('/quarantine', async (request, response) => {
     const frame = { title: 'Quarantine', section: '/quarantine', notice: noticeOf(request) } as const;
     const after = queryText(request, 'after') as PageKey | null;
@@ -132,6 +144,22 @@ async function floats({ floats: desk, overview }: ConsoleContext): Promise<Float
   const [figures, runs] = await Promise.all([desk.look(), overview.runs()]);
   const ofFloats = runs?.value.filter(({ run }) => run.process.startsWith('float-')) ?? null;
   return { figures, runs: ofFloats === null ? null : { value: ofFloats } };
+}
+
+/** Whenever they are asked about next. */
+const WHENEVER_DAYS = 3_650;
+
+async function unsettled(
+  { stores: { pipeline }, patience, clock }: ConsoleContext,
+  request: Request,
+): Promise<UnsettledView> {
+  const whenever = plusDays(clock.now(), WHENEVER_DAYS);
+  const after = (list: string): PageKey | null => queryText(request, list) as PageKey | null;
+  const [open, returned] = await Promise.all([
+    patience.ask(() => pipeline.openAttempts(whenever, after('open'))),
+    patience.ask(() => pipeline.staleReturns.list(whenever, after('returned'))),
+  ]);
+  return { open, returned };
 }
 
 async function runOf({ stores, patience }: ConsoleContext, request: Request): Promise<Run> {

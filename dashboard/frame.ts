@@ -19,6 +19,7 @@ const SECTIONS = [
   ['/recurring', 'Recurring'],
   ['/users', 'Members'],
   ['/freezes', 'Freezes'],
+  ['/unsettled', 'Unsettled'],
   ['/quarantine', 'Quarantine'],
   ['/gateways', 'Gateways'],
   ['/queues', 'Queues'],

@@ -1,7 +1,6 @@
 import { compareWithForecast } from '../../src/app/compare-forecast.ts';
 import { PLANS } from '../../src/domain/plan.ts';
 import type { PlanName } from '../../src/domain/plan.ts';
-import { recurringOf } from '../../src/domain/recurring/record-id.ts';
 import type { Verdict, VerdictName } from '../../src/domain/verdict.ts';
 import { VERDICTS } from '../../src/domain/verdict.ts';
 import type { Forecast, Run, RunReport } from '../../src/ports/runs.ts';
@@ -13,7 +12,7 @@ import { outcomeOf } from '../outcomes.ts';
 import type { RunProgress } from '../overview.ts';
 import { runState } from './runs-table.ts';
 import { tallyTable } from './tally-table.ts';
-import { recurringUrl } from './recurring.ts';
+import { recordUrl } from './record-url.ts';
 
 export const runPage = (progress: RunProgress): Html => html`
   <div class="title">
@@ -156,13 +155,6 @@ export function recordsPage({ run, wanted, verdicts, next }: RecordsView): Html 
       </nav>
     </section>
   `;
-}
-
-function recordUrl(userId: string, recordId: string): string {
-  const payment = recurringOf(recordId);
-  return payment === null
-    ? `/users/${encodeURIComponent(userId)}?record=${encodeURIComponent(recordId)}`
-    : recurringUrl(payment.accountId, payment.recurringId);
 }
 
 const verdictRows = (verdicts: readonly Verdict[]): Html =>

@@ -14,10 +14,12 @@ import { startRun } from '../../../src/app/run-collections.ts';
 import type { FloatLife } from '../../../src/demo/float-life.ts';
 import type { FloatSituation } from '../../../src/demo/floats.ts';
 import { demoFloat } from '../../../src/demo/floats.ts';
+import type { AttemptId } from '../../../src/domain/attempt.ts';
 import { instantFromMs } from '../../../src/domain/instant.ts';
 import { cents } from '../../../src/domain/money.ts';
 import type { SubscriptionId, UserId } from '../../../src/domain/subscription.ts';
 import type { Verdict } from '../../../src/domain/verdict.ts';
+import type { Attempt } from '../../../src/ports/pipeline.ts';
 import type { Run } from '../../../src/ports/runs.ts';
 import { NO_SERVICES } from '../../support/api.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
@@ -161,6 +163,66 @@ describe('freezes', () => {
   ])('are refused when they say nothing clear: %j', async (form) => {
     expect((await asOperator('/freezes', { ...form, confirmed: 'yes' })).status).toBe(400);
     expect(await freezes.list()).toEqual([]);
+  });
+});
+
+describe('what is unsettled', () => {
+  it('is nothing at first', async () => {
+    const page = await look('/unsettled');
+    expect(page).toContain('Everything has its answer.');
+    expect(page).toContain('None.');
+  });
+
+  it('is a charge without an answer, until it has one, and a return that came too late', async () => {
+    const record = await memberWithRecord();
+    const { userId, subscriptionId } = record;
+    const { state } = await pipeline.readBackground({ ...record, triggerId: '', accountId: null });
+    const attempt: Attempt = {
+      attemptId: 'attempt-1' as AttemptId,
+      subscriptionId,
+      userId,
+      triggerId: 'run-1',
+      process: 'INITIAL',
+      rail: 'PINLESS',
+      amount: cents(499),
+      accountId: null,
+      description: null,
+      insteadOf: null,
+      refundOf: null,
+      upgrades: null,
+      openedAt: at('2026-11-16T08:00:00Z'),
+    };
+    const opened = pipeline.open(state, attempt);
+    const returned = {
+      userId,
+      subscriptionId,
+      confirmationId: 'payment-7',
+      returnCode: 'R10',
+      amount: cents(1234),
+      at: at('2026-11-15T08:00:00Z'),
+    };
+    await desk.commit([...opened.writes, pipeline.staleReturns.note(returned)]);
+    const page = await eventually('the index has them', async () => {
+      const text = await look('/unsettled');
+      return text.includes('charge, card') && text.includes('payment-7') && text;
+    });
+    expect(page).toContain(`href="/users/${userId}?record=${subscriptionId}"`);
+    expect(page).toContain('$4.99');
+    expect(page).toContain('R10');
+    expect(page).toContain('$12.34');
+
+    const resolution = {
+      status: 'COMPLETED',
+      at: at('2026-11-16T08:05:00Z'),
+      confirmationId: 'payment-1',
+      errorCode: null,
+      errorMessage: null,
+    } as const;
+    await desk.commit(pipeline.resolve(opened.state, resolution).writes);
+    await eventually('it has its answer', async () =>
+      (await look('/unsettled')).includes('Everything has its answer.'),
+    );
+    expect(await look('/unsettled')).toContain('payment-7');
   });
 });
 
