@@ -36,7 +36,7 @@ import { forecastPage, forecastPart } from './pages/forecast.ts';
 import { freezesPage } from './pages/freezes.ts';
 import { memberFloats } from './pages/member-floats.ts';
 import { quarantinePage } from './pages/quarantine.ts';
-import type { UnsettledView } from './pages/unsettled.ts';
+import type { Gathered, UnsettledView } from './pages/unsettled.ts';
 import { unsettledPage } from './pages/unsettled.ts';
 import { recurringUrl } from './pages/recurring.ts';
 import { recordsPage, runPage, runReport } from './pages/run.ts';
@@ -148,6 +148,23 @@ async function floats({ floats: desk, overview }: ConsoleContext): Promise<Float
 
 /** Whenever they are asked about next. */
 const WHENEVER_DAYS = 3_650;
+/** A list is stored in parts, and a page of it is one part's: so many are gathered, or as many as there are. */
+const UNSETTLED_SHOWN = 100;
+
+async function gather<T>(
+  from: PageKey | null,
+  read: (key: PageKey | null) => Promise<Omit<Gathered<T>, 'isWhole'>>,
+): Promise<Gathered<T>> {
+  const all = { items: [] as T[], unreadable: [] as Error[] };
+  let key = from;
+  do {
+    const { items, unreadable, nextKey } = await read(key);
+    all.items.push(...items);
+    all.unreadable.push(...unreadable);
+    key = nextKey;
+  } while (key !== null && all.items.length < UNSETTLED_SHOWN);
+  return { ...all, nextKey: key, isWhole: from === null && key === null };
+}
 
 async function unsettled(
   { stores: { pipeline }, patience, clock }: ConsoleContext,
@@ -156,8 +173,18 @@ async function unsettled(
   const whenever = plusDays(clock.now(), WHENEVER_DAYS);
   const after = (list: string): PageKey | null => queryText(request, list) as PageKey | null;
   const [open, returned] = await Promise.all([
-    patience.ask(() => pipeline.openAttempts(whenever, after('open'))),
-    patience.ask(() => pipeline.staleReturns.list(whenever, after('returned'))),
+    patience.ask(() =>
+      gather(after('open'), async (key) => {
+        const { attempts: items, ...page } = await pipeline.openAttempts(whenever, key);
+        return { items, ...page };
+      }),
+    ),
+    patience.ask(() =>
+      gather(after('returned'), async (key) => {
+        const { returns: items, ...page } = await pipeline.staleReturns.list(whenever, key);
+        return { items, ...page };
+      }),
+    ),
   ]);
   return { open, returned };
 }

@@ -78,7 +78,7 @@ export class QueueSet {
     const state = await found?.getState();
     if (state === 'failed') return found?.retry();
     // It ran while the run stood elsewhere, and its id would keep the page from ever being taken.
-    if (state === 'completed') await found?.remove();
+    if (state === 'completed') await found?.remove().catch(unlessTaken(found));
     await this.addPage(job);
   }
 
@@ -163,6 +163,11 @@ function jobOfEvent(event: InboxEvent) {
 }
 
 /** A job that waits is called; one that ended goes, so that its name is free. */
+/** Somebody else may have made way at the same moment, and a worker has the new one already. */
+const unlessTaken = (job: Job) => async (error: unknown) => {
+  if ((await job.getState()) === 'completed') throw error;
+};
+
 async function makeWay(job: Job): Promise<void> {
   const state = await job.getState();
   if (state === 'completed' || state === 'failed') await job.remove();

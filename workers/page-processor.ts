@@ -52,6 +52,8 @@ async function page(context: WorkerContext, taken: TakenJob): Promise<unknown> {
     case 'over':
       await tellEnd(context, data);
       return step;
+    case 'was-over':
+      return step;
   }
 }
 

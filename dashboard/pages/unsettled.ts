@@ -1,6 +1,6 @@
 import type { Rail } from '../../src/domain/subscription.ts';
-import type { Attempt, OpenAttemptPage } from '../../src/ports/pipeline.ts';
-import type { StaleReturn, StaleReturnPage } from '../../src/ports/stale-returns.ts';
+import type { Attempt } from '../../src/ports/pipeline.ts';
+import type { StaleReturn } from '../../src/ports/stale-returns.ts';
 import type { PageKey } from '../../src/ports/subscriptions.ts';
 import { dollars, plural, time } from '../format.ts';
 import { missing } from '../frame.ts';
@@ -9,9 +9,18 @@ import { html } from '../html.ts';
 import type { Answer } from '../patience.ts';
 import { recordUrl } from './record-url.ts';
 
+/** Some of a list, or all of it. */
+export interface Gathered<T> {
+  readonly items: readonly T[];
+  readonly unreadable: readonly Error[];
+  readonly nextKey: PageKey | null;
+  /** From its beginning to its end: only then it can be said that there is nothing. */
+  readonly isWhole: boolean;
+}
+
 export interface UnsettledView {
-  readonly open: Answer<OpenAttemptPage>;
-  readonly returned: Answer<StaleReturnPage>;
+  readonly open: Answer<Gathered<Attempt>>;
+  readonly returned: Answer<Gathered<StaleReturn>>;
 }
 
 export const unsettledPage = ({ open, returned }: UnsettledView): Html => html`
@@ -20,8 +29,8 @@ export const unsettledPage = ({ open, returned }: UnsettledView): Html => html`
   <section aria-labelledby="open">
     <h2 id="open">Charges and refunds without an answer</h2>
     <p class="hint">
-      Nothing else is tried on their records. Who comes by sends them again for two days, under the same key;
-      the janitor asks the processor, and gives up what it never knew of.
+      Nothing else is tried on their records. For two days whoever comes by sends a charge again, under the
+      same key; the janitor asks the processor, and gives up what it never knew of.
     </p>
     ${open === null ? missing('What is open') : openList(open.value)}
   </section>
@@ -34,29 +43,18 @@ export const unsettledPage = ({ open, returned }: UnsettledView): Html => html`
   </section>
 `;
 
-function openList({ attempts, unreadable, nextKey }: OpenAttemptPage): Html {
-  return html`
-    ${attempts.length === 0 ? html`<p class="missing">Everything has its answer.</p>` : openTable(attempts)}
-    ${rest({ unreadable, nextKey, after: 'open' })}
-  `;
-}
+const openList = (page: Gathered<Attempt>): Html =>
+  html`${page.items.length === 0 ? nothing(page, 'Everything has its answer.') : openTable(page.items)}
+  ${rest(page, 'open')}`;
 
-function returnedList({ returns, unreadable, nextKey }: StaleReturnPage): Html {
-  return html`
-    ${returns.length === 0 ? html`<p class="missing">None.</p>` : returnedTable(returns)}
-    ${rest({ unreadable, nextKey, after: 'returned' })}
-  `;
-}
+const returnedList = (page: Gathered<StaleReturn>): Html =>
+  html`${page.items.length === 0 ? nothing(page, 'None.') : returnedTable(page.items)}
+  ${rest(page, 'returned')}`;
 
-const rest = ({
-  unreadable,
-  nextKey,
-  after,
-}: {
-  readonly unreadable: readonly Error[];
-  readonly nextKey: PageKey | null;
-  readonly after: string;
-}): Html => html`
+const nothing = ({ isWhole }: Gathered<unknown>, said: string): Html =>
+  html`<p class="missing">${isWhole ? said : 'No more.'}</p>`;
+
+const rest = ({ unreadable, nextKey }: Gathered<unknown>, after: string): Html => html`
   ${unreadable.length === 0 ? null : html`<p class="hint">${plural(unreadable.length, 'entry', 'entries')} cannot be read.</p>`}
   <nav class="pager" aria-label="Pages">
     ${nextKey === null ? null : html`<a rel="next" href="/unsettled?${after}=${encodeURIComponent(nextKey)}#${after}">Next page</a>`}

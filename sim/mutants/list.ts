@@ -232,7 +232,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'charge-before-the-event',
     what: 'who has cancelled is charged because the cancellation waits to be applied',
     file: 'src/domain/obstacles.ts',
-    find: "if (facts.membershipEvent === 'unapplied') return 'membership-event-unapplied';",
+    find: "if (event === 'unapplied') return 'membership-event-unapplied';",
     replace: '',
   },
   {
@@ -307,7 +307,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'charge-who-is-in-quarantine',
     what: 'who sent what nobody can read, a cancellation perhaps, is charged meanwhile',
     file: 'src/domain/obstacles.ts',
-    find: "return facts.membershipEvent === 'quarantined' && rules.automatic ? 'membership-event-quarantined' : null;",
+    find: "return event === 'quarantined' && automatic ? 'membership-event-quarantined' : null;",
     replace: 'return null;',
   },
   {
@@ -364,9 +364,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'sent-again-for-ever',
     what: 'a charge without an answer is sent again every day, and its record is blocked for as long',
-    file: 'src/domain/obstacles.ts',
-    find: 'now < plusMs(open.openedAt, SENT_AGAIN_FOR_MS);',
-    replace: 'true;',
+    file: 'src/domain/attempt.ts',
+    find: 'now < plusMs(openedAt, SENT_AGAIN_FOR_MS);',
+    replace: 'now > 0n;',
     test: 'test/unit/domain/decide.test.ts',
   },
   {
@@ -389,7 +389,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'wait-and-forget-the-freeze',
     what: 'a charge that the processor did not take goes out after a freeze was ordered',
     file: 'src/app/move-money.ts',
-    find: 'if (isCharge && (await isHeldBackByNow(book, theCase, attempt, attempt.rail))) return answer;',
+    find: 'if (await isHeldBackByNow(book, theCase, attempt, attempt.rail)) return null;',
     replace: '',
     test: 'test/integration/collect/late-and-overtaken.test.ts',
   },
@@ -413,7 +413,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a-page-is-done-once',
     what: 'a run stands still for ever at a page that was done while it stood elsewhere',
     file: 'queues/queue-set.ts',
-    find: "if (state === 'completed') await found?.remove();",
+    find: "if (state === 'completed') await found?.remove().catch(unlessTaken(found));",
     replace: '',
     test: 'test/integration/queues/ensure-page.test.ts',
   },

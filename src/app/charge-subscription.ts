@@ -1,6 +1,7 @@
 import type { AttemptId } from '../domain/attempt.ts';
 import { attemptId, refundId } from '../domain/attempt-id.ts';
 import type { Charge } from '../domain/decision.ts';
+import { eventAgainst } from '../domain/obstacles.ts';
 import { collected, declineText, declined, opened, sent } from '../domain/outcomes.ts';
 import { rulesOf } from '../domain/paths.ts';
 import type { Rail, Subscription } from '../domain/subscription.ts';
@@ -67,8 +68,7 @@ export const recordAnswer = (theCase: Case, attempt: Attempt, payment: Payment):
 const BOOK: Book<Case> = {
   kind: 'SUBSCRIPTION',
   referenceOf: ({ subscriptionId }) => subscriptionId,
-  // An event that failed waits for a person; a member who asks to pay is one and need not wait for another.
-  isHeldBy: ({ rules }, event) => event === 'unapplied' || (event === 'quarantined' && rules.automatic),
+  isHeldBy: ({ rules }, event) => eventAgainst(event, rules) !== null,
   // Who closes an account takes no lock, and the Go service may write the row.
   unmoved: ({ record, dependencies }) => [dependencies.subscriptions.unchanged(record)],
   judged,

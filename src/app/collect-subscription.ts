@@ -58,6 +58,8 @@ async function consider(
   lock: Lock,
 ): Promise<Verdict> {
   const { subscriptions, clock } = dependencies;
+  // Before anything is read: what is written at a later time than this was not looked at.
+  const now = clock.now();
   const partition = await subscriptions.listByUserID(request.userId);
   const record = partition.subscriptions.find(
     ({ subscriptionId }) => subscriptionId === request.subscriptionId,
@@ -66,7 +68,6 @@ async function consider(
     return leave(dependencies, unreadable(dependencies, request, partition));
   }
 
-  const now = clock.now();
   const { facts, background, account } = await gatherFacts(dependencies, {
     ...request,
     record,

@@ -1,3 +1,4 @@
+import { mayStillBeSent } from '../domain/attempt.ts';
 import type { Charge } from '../domain/decision.ts';
 import { freezeAgainst } from '../domain/obstacles.ts';
 import type { Plan } from '../domain/plan.ts';
@@ -116,22 +117,31 @@ export async function moveMoney<C extends Chargeable>(
 
 /** Same key, rail and body. A decline ends it: whether another rail may be tried was decided then, not now. */
 export async function sendAgain<C extends Chargeable>(book: Book<C>, theCase: C): Promise<Verdict> {
-  const { pipeline, gate, clock, timer } = theCase.dependencies;
+  const { gate, clock, timer } = theCase.dependencies;
+  const { open } = theCase.state;
+  if (open === null) throw new Error('there is no open attempt to resume');
+  // No run comes here then; whoever asks by hand hears that nobody knows, until the janitor does.
+  if (!mayStillBeSent(open, clock.now())) return leaveUnknown(book, theCase, open);
   await gate.enter(theCase.lock.signal);
   // Nobody may know of the attempt but us: this can be the moment at which money moves.
   assertFresh(theCase.state, timer);
+  return send(book, await markSending(book, theCase), open, null);
+}
+
+/** From now on it may be under way once more, if the record is still what was decided on. */
+async function markSending<C extends Chargeable>(book: Book<C>, theCase: C): Promise<C> {
+  const { pipeline, clock } = theCase.dependencies;
   const state = await pipeline.sendingAgain(theCase.state, clock.now(), book.unmoved(theCase));
-  if (state.open === null) throw new Error('there is no open attempt to resume');
-  return send(book, { ...theCase, state }, state.open, null);
+  return { ...theCase, state };
 }
 
 async function send<C extends Chargeable>(
   book: Book<C>,
-  theCase: C,
+  begun: C,
   attempt: Attempt,
   plan: Charge | null,
 ): Promise<Verdict> {
-  const answer = await post(book, theCase, attempt);
+  const { answer, theCase } = await post(book, begun, attempt);
   await step(theCase, attempt, 'charged');
   if (answer.kind === 'not-taken') throw new ProcessorBusyError(answer.retryAfterMs);
   const payment = answer.kind === 'answered' ? sensible(attempt, answer.payment) : null;
@@ -146,27 +156,47 @@ async function send<C extends Chargeable>(
   return recordPayment(book, theCase, attempt, payment);
 }
 
+/** Gives the case as it is then: each time that it is sent is written down. */
 async function post<C extends Chargeable>(
   book: Book<C>,
-  theCase: C,
+  begun: C,
   attempt: Attempt,
-): Promise<ChargeAnswer> {
-  const { processor, timer, gate } = theCase.dependencies;
+): Promise<{ readonly answer: ChargeAnswer; readonly theCase: C }> {
+  const { processor, timer, gate } = begun.dependencies;
+  let theCase = begun;
   for (let posts = 1; ; posts += 1) {
     assertLeaseLasts(theCase);
     const answer =
       attempt.refundOf === null
         ? await processor.charge(attempt.attemptId, requestOf(book, attempt))
         : await processor.refund(attempt.attemptId, attempt.refundOf);
-    if (answer.kind === 'answered' || posts === POSTS) return answer;
-    if (answer.kind === 'not-taken' && answer.retryAfterMs > LONGEST_WAIT_MS) return answer;
+    if (answer.kind === 'answered' || posts === POSTS) return { answer, theCase };
+    if (answer.kind === 'not-taken' && answer.retryAfterMs > LONGEST_WAIT_MS) return { answer, theCase };
     await timer.sleep(
       answer.kind === 'not-taken' ? answer.retryAfterMs : PAUSE_MS * posts,
       theCase.lock.signal,
     );
     await gate.goOn(theCase.lock.signal);
-    const isCharge = attempt.refundOf === null;
-    if (isCharge && (await isHeldBackByNow(book, theCase, attempt, attempt.rail))) return answer;
+    const again = await onceMore(book, theCase, attempt);
+    if (again === null) return { answer, theCase };
+    theCase = again;
+  }
+}
+
+/** Waiting took its time. Null: something stands against sending it again. Money that goes back may always go. */
+async function onceMore<C extends Chargeable>(
+  book: Book<C>,
+  theCase: C,
+  attempt: Attempt,
+): Promise<C | null> {
+  if (attempt.refundOf !== null) return theCase;
+  if (await isHeldBackByNow(book, theCase, attempt, attempt.rail)) return null;
+  try {
+    return await markSending(book, theCase);
+  } catch (error) {
+    // Who closes an account takes no lock.
+    if (error instanceof RecordChangedError) return null;
+    throw error;
   }
 }
 

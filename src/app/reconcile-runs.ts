@@ -19,10 +19,10 @@ export interface ReconcileDependencies extends Pick<RunDependencies, 'runs' | 'c
 export async function reconcileRuns(
   dependencies: ReconcileDependencies & { readonly metrics: Pick<Metrics, 'runUnderWay'> },
 ): Promise<RunningRuns> {
-  await startDueRuns(dependencies);
   const running = await dependencies.runs.running();
-  // Before their jobs are seen to: where that fails they do not end, and somebody has to hear of it.
+  // Before any job is seen to: where that fails they do not end, and somebody has to hear of it.
   tellAges(dependencies.metrics, running.runs, dependencies.clock.now());
+  await startDueRuns(dependencies);
   for (const run of running.runs) await dependencies.goOn(run);
   return running;
 }

@@ -41,7 +41,9 @@ export type NextStep =
   | { readonly then: 'wait-for-index' }
   /** Too many users were said to be gone. Somebody has to look. */
   | { readonly then: 'stopped'; readonly doubtful: number; readonly due: number }
-  | { readonly then: 'over' };
+  | { readonly then: 'over' }
+  /** It was over before: there is nothing to be done, or to be told. */
+  | { readonly then: 'was-over' };
 
 /** Stores the run, or finds it: two starts of one tick are one run. */
 export async function startRun(
@@ -90,7 +92,7 @@ export async function takePage(
 ): Promise<NextStep> {
   const { runs, owned } = dependencies;
   const run = await runs.get(id);
-  if (run?.status !== 'running') return { then: 'over' };
+  if (run?.status !== 'running') return { then: 'was-over' };
   if (run.pass !== at.pass || run.page !== at.page) return { then: 'page', at: run };
   if (run.pass > 1 && run.page === 0) {
     const doubtful = await runs.doubtful(id);
@@ -174,7 +176,7 @@ async function advance(
 async function moveOn(runs: RunStore, from: Run, to: Run, then: 'page' | 'next-pass'): Promise<NextStep> {
   if (await runs.advance(from, to)) return { then, at: to };
   const current = await runs.get(from.runId);
-  return current?.status === 'running' ? { then: 'page', at: current } : { then: 'over' };
+  return current?.status === 'running' ? { then: 'page', at: current } : { then: 'was-over' };
 }
 
 async function stop(dependencies: RunDependencies, run: Run, doubtful: number): Promise<NextStep> {

@@ -67,7 +67,8 @@ async function checkDynamo(environment: Environment): Promise<Finding[]> {
     return findings.flat().map(({ table, what, status, remedy, optional }) => {
       const name = what === 'table' ? table : `${table}, ${what}`;
       if (remedy === undefined) return ok(name, status);
-      return { what: name, health: optional === true ? 'warn' : 'bad', detail: `${status}: ${remedy}` };
+      const isNeeded = optional !== true || (what === 'stream' && environment['FEEDER_ENABLED'] === 'true');
+      return { what: name, health: isNeeded ? 'bad' : 'warn', detail: `${status}: ${remedy}` };
     });
   } finally {
     client.destroy();

@@ -13,6 +13,7 @@ export interface MadeThing {
   readonly what: string;
   readonly status: TableFinding['status'];
   readonly remedy?: string;
+  readonly optional?: true;
 }
 
 /** Enough for two bridges to share; on AWS the owner of the stream decides. */

@@ -1,4 +1,5 @@
 import type { Instant } from './instant.ts';
+import { plusMs } from './instant.ts';
 import { PROCESSES } from './subscription.ts';
 import type { Rail } from './subscription.ts';
 
@@ -23,7 +24,10 @@ export interface OpenAttempt {
  * For so long whoever finds an attempt open sends it again: long enough for the next day's run. Then nobody does, and the
  * janitor can give it up when nothing of it can be under way any more: what is sent again every day would never end.
  */
-export const SENT_AGAIN_FOR_MS = 48 * 3_600_000;
+const SENT_AGAIN_FOR_MS = 48 * 3_600_000;
+
+export const mayStillBeSent = ({ openedAt }: Pick<OpenAttempt, 'openedAt'>, now: Instant): boolean =>
+  now < plusMs(openedAt, SENT_AGAIN_FOR_MS);
 
 /** How an attempt ended. `REFUSED` is a balance too low: no processor was called, so it has no rail. */
 export type PastAttempt = {

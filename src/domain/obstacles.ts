@@ -1,5 +1,5 @@
 import type { OpenAttempt } from './attempt.ts';
-import { SENT_AGAIN_FOR_MS } from './attempt.ts';
+import { mayStillBeSent } from './attempt.ts';
 import type {
   AccountFacts,
   CloseReason,
@@ -12,7 +12,7 @@ import type {
   UserFacts,
 } from './decision.ts';
 import type { Instant } from './instant.ts';
-import { plusDays, plusMs } from './instant.ts';
+import { plusDays } from './instant.ts';
 import type { PathRules } from './paths.ts';
 import type { Rail, Subscription } from './subscription.ts';
 import { PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from './subscription.ts';
@@ -23,7 +23,7 @@ export type Obstacle = Extract<Decision, { verdict: 'deferred' | 'cancel' | 'wai
 /** The first that applies, in the order of the rules. */
 export function obstacleTo(question: Question): Obstacle | null {
   const { record, facts } = question;
-  const deferral = pendingEvent(question) ?? frozen(question);
+  const deferral = eventAgainst(facts.membershipEvent, question.rules) ?? frozen(question);
   if (deferral !== null) return { verdict: 'deferred', reason: deferral };
   if (record.updatedEvent === PENDING_CANCELLATION) return close('cancel', 'pending-cancellation');
   const user = userObstacle(facts.user);
@@ -74,7 +74,7 @@ export const mayBeResumed = (open: OpenAttempt, { automatic, triggerId, now }: F
   // Money on its way back is nothing to collect; the janitor asks about it.
   (open.refundOf ?? null) === null &&
   (automatic || open.triggerId === triggerId) &&
-  now < plusMs(open.openedAt, SENT_AGAIN_FOR_MS);
+  mayStillBeSent(open, now);
 
 /** An entry that may not have left yet does not go to an account whose bank has closed it to us meanwhile. */
 export const isAgainstBlock = (open: OpenAttempt, account: AccountFacts | null): boolean =>
@@ -86,9 +86,12 @@ const close = (verdict: 'cancel' | 'waive' | 'go-stale', reason: CloseReason): O
 });
 
 /** An event that failed waits for a person; a member who asks to pay is one and need not wait for another. */
-function pendingEvent({ rules, facts }: Question): DeferReason | null {
-  if (facts.membershipEvent === 'unapplied') return 'membership-event-unapplied';
-  return facts.membershipEvent === 'quarantined' && rules.automatic ? 'membership-event-quarantined' : null;
+export function eventAgainst(
+  event: Facts['membershipEvent'],
+  { automatic }: Pick<PathRules, 'automatic'>,
+): DeferReason | null {
+  if (event === 'unapplied') return 'membership-event-unapplied';
+  return event === 'quarantined' && automatic ? 'membership-event-quarantined' : null;
 }
 
 function frozen({ rules, record, facts, now }: Question): DeferReason | null {

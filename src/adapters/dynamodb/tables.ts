@@ -10,6 +10,7 @@ import {
   CreateTableCommand,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
+  LimitExceededException,
   ResourceNotFoundException,
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
@@ -300,12 +301,21 @@ async function ensureIndex(
     AttributeDefinitions: attributes(definition, [index]),
     GlobalSecondaryIndexUpdates: [{ Create: indexInput(index) }],
   });
-  const status = await make(
-    () => client.send(request),
-    async () => hasIndex((await describe(client, definition.name)) ?? {}, index.name),
-  );
-  return finding(definition, index.name, status);
+  try {
+    const status = await make(
+      () => client.send(request),
+      async () => hasIndex((await describe(client, definition.name)) ?? {}, index.name),
+    );
+    return finding(definition, index.name, status);
+  } catch (error) {
+    if (!(error instanceof LimitExceededException)) throw error;
+    return finding(definition, index.name, 'missing', ONE_AT_A_TIME);
+  }
 }
+
+/** DynamoDB fills one index of a table after the other, which may take hours. */
+const ONE_AT_A_TIME =
+  'another index of this table is being filled: run `npm run cli -- tables` again when it is';
 
 async function ttlIsOn(client: DynamoDBClient, table: string, attribute: string): Promise<boolean> {
   const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: table }));

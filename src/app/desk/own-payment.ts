@@ -1,6 +1,4 @@
-import { SENT_AGAIN_FOR_MS } from '../../domain/attempt.ts';
 import type { UserFacts } from '../../domain/decision.ts';
-import { plusMs } from '../../domain/instant.ts';
 import { rulesOf } from '../../domain/paths.ts';
 import { ownRecordId } from '../../domain/plans/own-record.ts';
 import type { Subscription } from '../../domain/subscription.ts';
@@ -12,7 +10,7 @@ import type { Case } from '../collection-case.ts';
 import { chargeNewRecord, resumeAttempt } from '../charge-subscription.ts';
 import { caseOfOpen } from '../settle-attempt.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
-import { assertNotFrozen, assertNothingOpen, backgroundOf, dataOf, recordOf } from './desk.ts';
+import { assertNotFrozen, backgroundOf, dataOf, recordOf } from './desk.ts';
 import { Refusal } from './refusal.ts';
 
 /*
@@ -55,13 +53,17 @@ export async function assertMayPay(
   background: Background,
   statuses: readonly string[],
 ): Promise<void> {
-  if (background.membershipEvent === 'unapplied')
-    throw new Refusal('user-busy', 'an event of this member waits to be applied');
-  assertNotFrozen(background, 'PINLESS', member.now);
+  assertNothingForbids(background, member);
   const user = await users.get(member.userId);
   if (user === null) throw new Refusal('not-found', 'the user service has no such user');
   const objection = objectionTo(user, statuses);
   if (objection !== null) throw new Refusal('user-not-eligible', objection);
+}
+
+function assertNothingForbids(background: Background, { now }: MemberFile): void {
+  if (background.membershipEvent === 'unapplied')
+    throw new Refusal('user-busy', 'an event of this member waits to be applied');
+  assertNotFrozen(background, 'PINLESS', now);
 }
 
 function objectionTo({ status, isEmployee }: UserFacts, statuses: readonly string[]): string | null {
@@ -76,10 +78,11 @@ export async function goOnWithOpen(
   isOfThisKind: (attempt: Attempt, record: StoredSubscription) => boolean,
 ): Promise<OwnPayment | null> {
   for (const record of member.partition.filter(mayBeUnderWay)) {
-    const { state } = await backgroundOf(dependencies, member, record.subscriptionId);
+    const background = await backgroundOf(dependencies, member, record.subscriptionId);
+    const { state } = background;
     if (state.open === null || !isOfThisKind(state.open, record)) continue;
-    // It was asked for long enough; the janitor has the next word.
-    if (member.now >= plusMs(state.open.openedAt, SENT_AGAIN_FOR_MS)) assertNothingOpen(state);
+    // Once more: others were asked meanwhile, and may have taken their time.
+    assertNothingForbids(background, member);
     return goOn(dependencies, member, record, state.open, state);
   }
   return null;

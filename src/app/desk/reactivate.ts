@@ -72,9 +72,14 @@ async function payToComeBack(
 
 /** Being paid ends what was cancelled and still to come. A charge of it without an answer may turn out to have been made. */
 async function assertNothingUnderWay(dependencies: DeskDependencies, member: MemberFile): Promise<void> {
-  for (const { subscriptionId } of member.partition.filter((record) => isToCome(record) && isLeaving(record)))
+  for (const { subscriptionId } of member.partition.filter((record) => hasLeft(record)))
     assertNothingOpen((await backgroundOf(dependencies, member, subscriptionId)).state);
 }
+
+/** Cancelled, and still to come; or over with the account, whatever was under way. */
+const hasLeft = (record: Subscription): boolean =>
+  (isToCome(record) && isLeaving(record)) ||
+  (record.billingStatus === 'CANCELLED' && record.updatedEvent === 'account-closed');
 
 /** What the member had before, and comes back to. */
 function lastPeriod({ partition }: MemberFile): StoredSubscription {

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDynamoClient } from '../../../src/adapters/dynamodb/client.ts';
 import type { TableNames } from '../../../src/adapters/dynamodb/tables.ts';
 import { ensureTable, inspectTable, tableDefinitions } from '../../../src/adapters/dynamodb/tables.ts';
+import { eventually } from '../../support/processes.ts';
 import { sharedStack } from '../../support/stack.ts';
 
 let client: DynamoDBClient;
@@ -191,6 +192,36 @@ describe('tables', () => {
       expect(dueIndex(await ensureAll(true))).toMatchObject({ status: 'made' });
       expect(dueIndex(await ensureAll(true))).toMatchObject({ status: 'there' });
     });
+  });
+
+  it('a stream of another kind than the feeder needs is told of and left alone: somebody reads it', async () => {
+    await client.send(
+      new CreateTableCommand({
+        TableName: names.billing,
+        BillingMode: 'PAY_PER_REQUEST',
+        KeySchema: [
+          { AttributeName: 'user_id', KeyType: 'HASH' },
+          { AttributeName: 'billing_date', KeyType: 'RANGE' },
+        ],
+        AttributeDefinitions: [
+          { AttributeName: 'user_id', AttributeType: 'S' },
+          { AttributeName: 'billing_date', AttributeType: 'S' },
+        ],
+        StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' },
+      }),
+    );
+    const told = { status: 'wrong', optional: true, remedy: expect.stringContaining('NEW_IMAGE') as string };
+    for (const look of [() => ensureAll(false), inspectAll]) {
+      const ofBilling = (await look()).filter(({ table }) => table === names.billing);
+      expect(ofBilling.find(({ what }) => what === 'stream')).toMatchObject(told);
+    }
+    // Its indexes are filled one at a time; what is not made now is made by the next.
+    await eventually('all indexes are there', async () => {
+      const findings = (await ensureAll(true)).filter(({ table }) => table === names.billing);
+      return findings.filter(({ what }) => what.endsWith('-index')).every(({ status }) => status === 'there');
+    });
+    const { StreamSpecification } = await describeTable(names.billing);
+    expect(StreamSpecification?.StreamViewType).toBe('NEW_IMAGE');
   });
 
   it('a table of the same name with another key is called wrong and left alone', async () => {

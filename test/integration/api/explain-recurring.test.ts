@@ -114,7 +114,9 @@ it('says what is in its way, and what cannot be read', async () => {
   const { summary, now } = await call(one.accountId, one.recurringId);
   expect(summary).toMatch(/has no answer yet: nobody knows whether the money has moved$/);
   expect(now.notes).toEqual([
-    expect.stringMatching(/^a charge of \$10.00 over the debit card has no answer since .*; the janitor asks/),
+    expect.stringMatching(
+      /^a charge of \$10.00 over the debit card has no answer since .*; the janitor asks/,
+    ),
     expect.stringMatching(/^this member is frozen by operator-name since .*: odd$/),
   ]);
   const TableName = here.store.tables.recurring;

@@ -343,14 +343,27 @@ describe('a charge that has to be sent once more', () => {
     await freezes.unfreeze(order.target, { who: 'a test', at: NOW });
   });
 
-  it('is not, when the account was closed while it waited: nobody knows whether it was made', async () => {
+  it.each<[string, (record: StoredSubscription) => Promise<void>]>([
+    ['an event of the membership came', flag],
+    ['the account was closed, with nothing left of the event', closeAccount],
+  ])('is not, when %s while it waited: nobody knows whether it was made', async (_, come) => {
     const record = await here.member();
-    const flagged = () => flag(record);
-    const dependencies = reluctant({ kind: 'unknown', error: new Error('no answer') }, flagged);
+    const dependencies = reluctant({ kind: 'unknown', error: new Error('no answer') }, () => come(record));
     expect(await collectSubscription(dependencies, request(record))).toMatchObject({
       verdict: { verdict: 'unknown' },
     });
     expect(await sentCharges(record)).toBe(0);
+  });
+
+  it('says so before it is sent: it is given up only when nothing of it can be under way', async () => {
+    const record = await here.member();
+    const later = () => Promise.resolve(void (here.now = plusMs(NOW, 60_000)));
+    const dependencies = reluctant({ kind: 'unknown', error: new Error('no answer') }, later);
+    expect(await collectSubscription(dependencies, request(record))).toMatchObject({
+      verdict: { verdict: 'collected' },
+    });
+    const [attempt] = await here.dependencies.pipeline.attemptsOn(record.subscriptionId);
+    expect(attempt).toMatchObject({ openedAt: NOW, sentAgainAt: plusMs(NOW, 60_000) });
   });
 
   it('does not turn to an account that the bank has closed to us meanwhile', async () => {

@@ -95,6 +95,16 @@ describe('the reconciler', () => {
     expect(underWay.get('scheduled')).toBe(0);
   });
 
+  it('tells it also where no job can be added: that is when a run does not end', async () => {
+    here.now = at('2026-11-16T08:00:00Z');
+    await startRun(dependencies, 'scheduled', here.now);
+    here.now = at('2026-11-16T10:00:00Z');
+    const metrics = { runUnderWay: (process: string, ms: number) => void underWay.set(process, ms) };
+    const goOn = () => Promise.reject(new Error('Redis is full'));
+    await expect(reconcileRuns({ ...dependencies, metrics, goOn })).rejects.toThrow('Redis is full');
+    expect(underWay.get('scheduled')).toBe(2 * 3_600_000);
+  });
+
   it('finds every run that is under way, however many were started since', async () => {
     const first = at('2026-10-01T08:00:00Z');
     const old = await startRun(dependencies, 'scheduled', first);

@@ -177,7 +177,7 @@ describe('a run', () => {
     expect(handedOver).toHaveLength(1);
     expect(next).toMatchObject({ then: 'page', at: { pass: 1, page: 1 } });
     await drive(dependencies, (await dependencies.runs.get(run.runId))!);
-    expect(await takePage(dependencies, run.runId, { pass: 1, page: 0 })).toEqual({ then: 'over' });
+    expect(await takePage(dependencies, run.runId, { pass: 1, page: 0 })).toEqual({ then: 'was-over' });
   });
 
   it('reports a row that cannot be read and goes on', async () => {

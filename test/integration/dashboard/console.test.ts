@@ -21,6 +21,7 @@ import type { SubscriptionId, UserId } from '../../../src/domain/subscription.ts
 import type { Verdict } from '../../../src/domain/verdict.ts';
 import type { Attempt } from '../../../src/ports/pipeline.ts';
 import type { Run } from '../../../src/ports/runs.ts';
+import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import { NO_SERVICES } from '../../support/api.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
@@ -173,44 +174,42 @@ describe('what is unsettled', () => {
     expect(page).toContain('None.');
   });
 
-  it('is a charge without an answer, until it has one, and a return that came too late', async () => {
+  const attemptOn = ({ userId, subscriptionId }: StoredSubscription): Attempt => ({
+    attemptId: randomUUID() as AttemptId,
+    subscriptionId,
+    userId,
+    triggerId: 'run-1',
+    process: 'INITIAL',
+    rail: 'PINLESS',
+    amount: cents(499),
+    accountId: null,
+    description: null,
+    insteadOf: null,
+    refundOf: null,
+    upgrades: null,
+    openedAt: at('2026-11-16T08:00:00Z'),
+  });
+
+  async function leftOpen() {
     const record = await memberWithRecord();
-    const { userId, subscriptionId } = record;
     const { state } = await pipeline.readBackground({ ...record, triggerId: '', accountId: null });
-    const attempt: Attempt = {
-      attemptId: 'attempt-1' as AttemptId,
-      subscriptionId,
-      userId,
-      triggerId: 'run-1',
-      process: 'INITIAL',
-      rail: 'PINLESS',
-      amount: cents(499),
-      accountId: null,
-      description: null,
-      insteadOf: null,
-      refundOf: null,
-      upgrades: null,
-      openedAt: at('2026-11-16T08:00:00Z'),
-    };
-    const opened = pipeline.open(state, attempt);
-    const returned = {
-      userId,
-      subscriptionId,
-      confirmationId: 'payment-7',
-      returnCode: 'R10',
-      amount: cents(1234),
-      at: at('2026-11-15T08:00:00Z'),
-    };
-    await desk.commit([...opened.writes, pipeline.staleReturns.note(returned)]);
+    const opened = pipeline.open(state, attemptOn(record));
+    await desk.commit(opened.writes);
+    return { record, opened };
+  }
+
+  it('are charges without an answer, all of them, until they have one', async () => {
+    // Enough to lie in several parts of the list.
+    const open = await Promise.all(Array.from({ length: 12 }, leftOpen));
     const page = await eventually('the index has them', async () => {
       const text = await look('/unsettled');
-      return text.includes('charge, card') && text.includes('payment-7') && text;
+      return open.every(({ record }) => text.includes(record.subscriptionId)) && text;
     });
+    const [first] = open;
+    const { userId, subscriptionId } = first!.record;
     expect(page).toContain(`href="/users/${userId}?record=${subscriptionId}"`);
+    expect(page).toContain('charge, card');
     expect(page).toContain('$4.99');
-    expect(page).toContain('R10');
-    expect(page).toContain('$12.34');
-
     const resolution = {
       status: 'COMPLETED',
       at: at('2026-11-16T08:05:00Z'),
@@ -218,11 +217,31 @@ describe('what is unsettled', () => {
       errorCode: null,
       errorMessage: null,
     } as const;
-    await desk.commit(pipeline.resolve(opened.state, resolution).writes);
-    await eventually('it has its answer', async () =>
+    for (const { opened } of open) await desk.commit(pipeline.resolve(opened.state, resolution).writes);
+    await eventually('all have their answers', async () =>
       (await look('/unsettled')).includes('Everything has its answer.'),
     );
-    expect(await look('/unsettled')).toContain('payment-7');
+  });
+
+  it('are returns that came too late', async () => {
+    const { userId, subscriptionId } = await memberWithRecord();
+    const amount = cents(1234);
+    const when = at('2026-11-15T08:00:00Z');
+    const returned = {
+      userId,
+      subscriptionId,
+      confirmationId: 'payment-7',
+      returnCode: 'R10',
+      amount,
+      at: when,
+    };
+    await desk.commit([pipeline.staleReturns.note(returned)]);
+    const page = await eventually('the index has it', async () => {
+      const text = await look('/unsettled');
+      return text.includes('payment-7') && text;
+    });
+    expect(page).toContain('R10');
+    expect(page).toContain('$12.34');
   });
 });
 
