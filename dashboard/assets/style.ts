@@ -38,7 +38,7 @@ header.top { background: var(--card); border-bottom: 1px solid var(--line); }
 .brand svg { width: 1.05em; height: 1.05em; vertical-align: -.14em; margin-right: .5em; }
 nav.sections { flex: 1; min-width: 0; }
 nav.sections ul { display: flex; flex-wrap: wrap; gap: 0; list-style: none; margin: 0; padding: 0; }
-nav.sections a { display: block; padding: .35rem .6rem; font-size: .95rem; border-radius: 6px; color: var(--soft); text-decoration: none; white-space: nowrap; }
+nav.sections a { display: block; padding: .35rem .45rem; font-size: .9rem; border-radius: 6px; color: var(--soft); text-decoration: none; white-space: nowrap; }
 nav.sections a:hover { background: var(--wash); color: var(--ink); }
 nav.sections a[aria-current] { background: var(--wash); color: var(--ink); font-weight: 600; }
 .who { display: flex; align-items: center; gap: .75rem; white-space: nowrap; color: var(--soft); font-size: .875rem; }

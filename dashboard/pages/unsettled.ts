@@ -25,21 +25,22 @@ export interface UnsettledView {
 
 export const unsettledPage = ({ open, returned }: UnsettledView): Html => html`
   <div class="title"><h1>Unsettled</h1></div>
-  <p class="sub">Money of which nobody knows where it is, and money that somebody has to decide about.</p>
+  <p class="sub">Money of which nobody knows where it is, and money to decide about.</p>
   <section aria-labelledby="open">
     <h2 id="open">Charges and refunds without an answer</h2>
+    ${open === null ? missing('What is open') : openList(open.value)}
     <p class="hint">
       Nothing else is tried on their records. For two days whoever comes by sends a charge again, under the
       same key; the janitor asks the processor, and gives up what it never knew of.
     </p>
-    ${open === null ? missing('What is open') : openList(open.value)}
   </section>
   <section aria-labelledby="returned">
     <h2 id="returned">Returns that came too late</h2>
-    <p class="hint">
-      The record was written off. Nobody is asked for this money again by itself: decide, and tell the member.
-    </p>
     ${returned === null ? missing('What came back') : returnedList(returned.value)}
+    <p class="hint">
+      Their records are written off. Nobody is asked for this money again by itself: decide, and tell the
+      member.
+    </p>
   </section>
 `;
 
@@ -56,9 +57,7 @@ const nothing = ({ isWhole }: Gathered<unknown>, said: string): Html =>
 
 const rest = ({ unreadable, nextKey }: Gathered<unknown>, after: string): Html => html`
   ${unreadable.length === 0 ? null : html`<p class="hint">${plural(unreadable.length, 'entry', 'entries')} cannot be read.</p>`}
-  <nav class="pager" aria-label="Pages">
-    ${nextKey === null ? null : html`<a rel="next" href="/unsettled?${after}=${encodeURIComponent(nextKey)}#${after}">Next page</a>`}
-  </nav>
+  ${nextKey === null ? null : html`<nav class="pager" aria-label="Pages"><a rel="next" href="/unsettled?${after}=${encodeURIComponent(nextKey)}#${after}">Next page</a></nav>`}
 `;
 
 const RAILS: Readonly<Record<Rail, string>> = { PINLESS: 'card', ACH: 'bank account' };
