@@ -394,6 +394,14 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/integration/collect/late-and-overtaken.test.ts',
   },
   {
+    name: 'stand-still-over-what-was-read',
+    what: 'a worker that stood still turns to the account against a freeze',
+    file: 'src/app/move-money.ts',
+    find: 'if (!isFresh(state, dependencies.timer)) return true;',
+    replace: '',
+    test: 'test/integration/collect/late-and-overtaken.test.ts',
+  },
+  {
     name: 'turn-to-a-closed-account',
     what: 'after the card an account is debited whose bank has just said never again',
     file: 'src/app/move-money.ts',

@@ -204,10 +204,13 @@ async function onceMore<C extends Chargeable>(
  * A freeze holds two seconds after it was acknowledged. Whoever stood still between reading what stands against a charge
  * and opening one, in a stopped process or before a slow gate, has to read it again.
  */
-function assertFresh({ askedAtMs }: RecordState, timer: Timer): void {
-  if (timer.elapsedMs() - askedAtMs > FRESH_MS)
+function assertFresh(state: RecordState, timer: Timer): void {
+  if (!isFresh(state, timer))
     throw new FactsTooOldError('what the charge was decided on may not hold any more');
 }
+
+const isFresh = ({ askedAtMs }: RecordState, timer: Timer): boolean =>
+  timer.elapsedMs() - askedAtMs <= FRESH_MS;
 
 /** How much of a lease must be left when a charge is sent: the answer has to be written down under it. */
 export const leaseForCharge = (processorTimeoutMs: number): number => processorTimeoutMs + OUTCOME_MS;
@@ -232,7 +235,8 @@ async function leaveUnknown<C extends Chargeable>(
 
 /**
  * What was sent before may have taken its time. A freeze ordered meanwhile must hold, and so must a bank's word that an
- * account is closed to us; whoever may have cancelled meanwhile is not asked for money anew.
+ * account is closed to us; whoever may have cancelled meanwhile is not asked for money anew. Whoever stood still over the
+ * answer does not know what holds by now, and holds back too: the open attempt, or the decline, is not lost by that.
  */
 async function isHeldBackByNow<C extends Chargeable>(
   book: Book<C>,
@@ -242,7 +246,8 @@ async function isHeldBackByNow<C extends Chargeable>(
 ): Promise<boolean> {
   const { triggerId, dependencies } = theCase;
   const query = { userId, subscriptionId, triggerId, accountId };
-  const { freezes, membershipEvent, achBlock } = await dependencies.pipeline.readBackground(query);
+  const { state, freezes, membershipEvent, achBlock } = await dependencies.pipeline.readBackground(query);
+  if (!isFresh(state, dependencies.timer)) return true;
   if (book.isHeldBy(theCase, membershipEvent) || (rail === 'ACH' && achBlock !== null)) return true;
   return freezeAgainst(freezes, rail, dependencies.clock.now()) !== null;
 }

@@ -18,6 +18,7 @@ import {
 } from '../../../src/errors.ts';
 import type { Lock } from '../../../src/ports/lock.ts';
 import type { InboxEvent } from '../../../src/ports/inbox.ts';
+import type { BackgroundQuery } from '../../../src/ports/pipeline.ts';
 import type { ChargeAnswer } from '../../../src/ports/services.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import { inProcess } from '../../support/in-process-run.ts';
@@ -165,20 +166,23 @@ describe('an attempt that somebody else finishes', () => {
 describe('a freeze that is ordered while a charge waits for its turn', () => {
   it('holds for the account that would be asked after the card', async () => {
     const record = await here.member({ pinless: { mode: 'decline', code: '62' } });
-    const { client, tables } = here.store;
-    const freezes = new DynamoFreezes({ client, table: tables.pipeline, timer: systemTimer });
-    const order = {
-      target: { scope: 'ACH' },
-      reason: 'a test',
-      who: 'a test',
-      at: NOW,
-      until: null,
-    } as const;
+    const { freezes, order } = freezing('ACH');
     const gate = { ...here.dependencies.gate, goOn: () => freezes.freeze(order) };
     const request = { ...record, path: 'INITIAL', triggerId: 'run-1' } as const;
     const result = await collectSubscription({ ...here.dependencies, gate }, request);
     expect(result).toMatchObject({ verdict: { verdict: 'declined', reason: 'PINLESS-62' } });
     await freezes.unfreeze(order.target, { who: 'a test', at: NOW });
+  });
+
+  it('holds for the account also when the worker stood still over what it had read', async () => {
+    const record = await here.member({ pinless: { mode: 'decline', code: '62' } });
+    const { freezes, order } = freezing('ACH');
+    const dependencies = { ...here.dependencies, ...standingOverRead(2, () => freezes.freeze(order)) };
+    const request = { ...record, path: 'INITIAL', triggerId: 'run-1' } as const;
+    const result = await collectSubscription(dependencies, request);
+    expect(result).toMatchObject({ verdict: { verdict: 'declined', reason: 'PINLESS-62' } });
+    await freezes.unfreeze(order.target, { who: 'a test', at: NOW });
+    expect(await sentCharges(record)).toBe(1);
   });
 });
 
@@ -286,6 +290,23 @@ describe('a worker that stands still between reading and charging', () => {
   });
 });
 
+/** As a process that is stopped for ten seconds just when the answer to a reading of what stands against it has come. */
+function standingOverRead(which: number, meanwhile: () => Promise<void>) {
+  const { pipeline, timer } = here.dependencies;
+  let [reads, stoodMs] = [0, 0];
+  const readBackground = async (query: BackgroundQuery) => {
+    const read = await pipeline.readBackground(query);
+    if ((reads += 1) !== which) return read;
+    await meanwhile();
+    stoodMs = 10_000;
+    return read;
+  };
+  return {
+    pipeline: Object.assign(Object.create(pipeline) as typeof pipeline, { readBackground }),
+    timer: { ...timer, elapsedMs: () => timer.elapsedMs() + stoodMs },
+  };
+}
+
 const freezing = (scope: 'PINLESS' | 'ACH') => {
   const { client, tables } = here.store;
   const freezes = new DynamoFreezes({ client, table: tables.pipeline, timer: systemTimer });
@@ -352,6 +373,21 @@ describe('a charge that has to be sent once more', () => {
     expect(await collectSubscription(dependencies, request(record))).toMatchObject({
       verdict: { verdict: 'unknown' },
     });
+    expect(await sentCharges(record)).toBe(0);
+  });
+
+  it('is not, when its worker stood still over what may stand against it', async () => {
+    const record = await here.member();
+    const { freezes, order } = freezing('PINLESS');
+    const reads = standingOverRead(2, () => freezes.freeze(order));
+    const dependencies = {
+      ...reluctant({ kind: 'unknown', error: new Error('no answer') }, () => Promise.resolve()),
+      ...reads,
+    };
+    expect(await collectSubscription(dependencies, request(record))).toMatchObject({
+      verdict: { verdict: 'unknown' },
+    });
+    await freezes.unfreeze(order.target, { who: 'a test', at: NOW });
     expect(await sentCharges(record)).toBe(0);
   });
 
