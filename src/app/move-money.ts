@@ -87,6 +87,7 @@ const LONGEST_WAIT_MS = 2_000;
 const OUTCOME_MS = 1_000;
 const MERGES = 5;
 const FRESH_MS = 2_000;
+const NOT_SENT: ChargeAnswer = { kind: 'unknown', error: new Error('something came to stand against it') };
 
 /** The card says that there is no money on it: the account may still have some. */
 const NSF_CODES: ReadonlySet<string> = new Set(['62', '05']);
@@ -150,13 +151,13 @@ async function send<C extends Chargeable>(
   if (turnToAccount) {
     // Waiting first: a freeze that is ordered meanwhile, or an event that arrives, must be seen.
     await theCase.dependencies.gate.goOn(theCase.lock.signal);
-    if (!(await isHeldBackByNow(book, theCase, attempt, 'ACH')))
-      return chargeAccount(book, theCase, plan, payment);
+    const current = await unlessHeldBack(book, theCase, attempt, 'ACH');
+    if (current !== null) return chargeAccount(book, current, plan, payment);
   }
   return recordPayment(book, theCase, attempt, payment);
 }
 
-/** Gives the case as it is then: each time that it is sent is written down. */
+/** Gives the case as it is then: each time that it is sent is written down, and the first too where it was late. */
 async function post<C extends Chargeable>(
   book: Book<C>,
   begun: C,
@@ -164,9 +165,14 @@ async function post<C extends Chargeable>(
 ): Promise<{ readonly answer: ChargeAnswer; readonly theCase: C }> {
   const { processor, timer, gate } = begun.dependencies;
   let theCase = begun;
+  let answer: ChargeAnswer = NOT_SENT;
   for (let posts = 1; ; posts += 1) {
+    const isAsDecided = posts === 1 && isFresh(theCase.state, timer);
+    const current = isAsDecided ? theCase : await onceMore(book, theCase, attempt);
+    if (current === null) return { answer, theCase };
+    theCase = current;
     assertLeaseLasts(theCase);
-    const answer =
+    answer =
       attempt.refundOf === null
         ? await processor.charge(attempt.attemptId, requestOf(book, attempt))
         : await processor.refund(attempt.attemptId, attempt.refundOf);
@@ -177,22 +183,20 @@ async function post<C extends Chargeable>(
       theCase.lock.signal,
     );
     await gate.goOn(theCase.lock.signal);
-    const again = await onceMore(book, theCase, attempt);
-    if (again === null) return { answer, theCase };
-    theCase = again;
   }
 }
 
-/** Waiting took its time. Null: something stands against sending it again. Money that goes back may always go. */
+/** Waiting took its time. Null: something stands against sending it. Money that goes back may always go. */
 async function onceMore<C extends Chargeable>(
   book: Book<C>,
   theCase: C,
   attempt: Attempt,
 ): Promise<C | null> {
   if (attempt.refundOf !== null) return theCase;
-  if (await isHeldBackByNow(book, theCase, attempt, attempt.rail)) return null;
+  const current = await unlessHeldBack(book, theCase, attempt, attempt.rail);
+  if (current === null) return null;
   try {
-    return await markSending(book, theCase);
+    return await markSending(book, current);
   } catch (error) {
     // Who closes an account takes no lock.
     if (error instanceof RecordChangedError) return null;
@@ -234,22 +238,26 @@ async function leaveUnknown<C extends Chargeable>(
 }
 
 /**
- * What was sent before may have taken its time. A freeze ordered meanwhile must hold, and so must a bank's word that an
- * account is closed to us; whoever may have cancelled meanwhile is not asked for money anew. Whoever stood still over the
- * answer does not know what holds by now, and holds back too: the open attempt, or the decline, is not lost by that.
+ * What was written or sent before may have taken its time. A freeze ordered meanwhile must hold, and so must a bank's word
+ * that an account is closed to us; whoever may have cancelled meanwhile is not asked for money anew. Whoever stood still
+ * over the answer does not know what holds by now, and is held back too: the attempt, or the decline, is not lost by that.
+ * Gives the case with what it was decided on as old as this reading.
  */
-async function isHeldBackByNow<C extends Chargeable>(
+async function unlessHeldBack<C extends Chargeable>(
   book: Book<C>,
   theCase: C,
   { userId, subscriptionId, accountId }: Attempt,
   rail: Rail,
-): Promise<boolean> {
+): Promise<C | null> {
   const { triggerId, dependencies } = theCase;
   const query = { userId, subscriptionId, triggerId, accountId };
   const { state, freezes, membershipEvent, achBlock } = await dependencies.pipeline.readBackground(query);
-  if (!isFresh(state, dependencies.timer)) return true;
-  if (book.isHeldBy(theCase, membershipEvent) || (rail === 'ACH' && achBlock !== null)) return true;
-  return freezeAgainst(freezes, rail, dependencies.clock.now()) !== null;
+  const isHeld =
+    !isFresh(state, dependencies.timer) ||
+    book.isHeldBy(theCase, membershipEvent) ||
+    (rail === 'ACH' && achBlock !== null) ||
+    freezeAgainst(freezes, rail, dependencies.clock.now()) !== null;
+  return isHeld ? null : { ...theCase, state: { ...theCase.state, askedAtMs: state.askedAtMs } };
 }
 
 /** The decline and the intent on the other rail are one transaction: there is no moment at which neither is known. */

@@ -6,7 +6,7 @@ import type { Lock } from '../ports/lock.ts';
 import type { Payment } from '../ports/services.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
 import type { AchDependencies } from './ach-entry.ts';
-import { readEntry } from './ach-entry.ts';
+import { isRecordsPayment, readEntry } from './ach-entry.ts';
 import { lockKeyOfRecord } from './any-product.ts';
 import type { FloatWordDependencies } from './floats/float-entry.ts';
 import { waitingFloat } from './floats/settle-float.ts';
@@ -46,7 +46,10 @@ export async function settleAch(
   }
 }
 
-/** How the bank's word is written down on the record that waits for it. Null: it waits no more. */
+/**
+ * How the bank's word is written down on the record that waits for it. Null: it waits no more, or for the word about
+ * another entry, which the Go service sent since.
+ */
 async function waiting(
   dependencies: SettleDependencies,
   lock: Lock,
@@ -55,7 +58,7 @@ async function waiting(
   const floatId = floatIdOf(watch.subscriptionId);
   if (floatId !== null) return waitingFloat(dependencies, lock, { ...watch, floatId });
   const entry = await readEntry(dependencies, lock, watch);
-  if (entry?.record.billingStatus !== 'ACHSENT') return null;
+  if (entry?.record.billingStatus !== 'ACHSENT' || !isRecordsPayment(entry)) return null;
   return (outcome) => recordAchOutcome(dependencies, entry, outcome);
 }
 

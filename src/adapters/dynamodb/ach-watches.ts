@@ -9,7 +9,7 @@ import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Write } from '../../ports/transaction.ts';
 import { ACH_WATCH, readWatch, watchKey, writeWatch } from './ach-watch-items.ts';
 import type { Condition } from './conditions.ts';
-import { rowIsNew, unlessRefused } from './conditions.ts';
+import { unlessRefused } from './conditions.ts';
 import { duePage } from './due-page.ts';
 import { unconditional } from './transaction.ts';
 
@@ -36,7 +36,7 @@ export class DynamoAchWatches implements AchWatches {
   }
 
   add(watch: AchWatch): Promise<boolean> {
-    return this.put(watch, firstLook(watch.sentAt), rowIsNew('pk'));
+    return this.put(watch, firstLook(watch.sentAt), isNewOrOfAnother(watch));
   }
 
   async get(subscriptionId: SubscriptionId): Promise<AchWatch | null> {
@@ -77,4 +77,11 @@ const isStill = ({ confirmationId, checks }: AchWatch): Condition => ({
   ConditionExpression: '#confirmationId = :confirmationId AND #checks = :checks',
   ExpressionAttributeNames: { '#confirmationId': 'confirmationId', '#checks': 'checks' },
   ExpressionAttributeValues: { ':confirmationId': { S: confirmationId }, ':checks': { N: String(checks) } },
+});
+
+/** A watch on another entry was left behind: the record has gone on to this one, in other hands. */
+const isNewOrOfAnother = ({ confirmationId }: AchWatch): Condition => ({
+  ConditionExpression: 'attribute_not_exists(pk) OR #confirmationId <> :confirmationId',
+  ExpressionAttributeNames: { '#confirmationId': 'confirmationId' },
+  ExpressionAttributeValues: { ':confirmationId': { S: confirmationId } },
 });

@@ -140,8 +140,7 @@ export class DynamoPipeline implements PipelineStore {
     const before = contentOf(state);
     const open = openAttempt(before);
     const next = { ...before, open: null, checks: 0, past: [...before.past, ...pastOf(open, resolution)] };
-    const condition = before.isTakenUpAgain === true ? wasGivenUp : stillOpen;
-    return this.change(before, next, [this.resolution(open, resolution, condition)]);
+    return this.change(before, next, [this.resolution(open, resolution, standsAs(before))]);
   }
 
   takenUpAgain(state: RecordState, attempt: AttemptRecord): RecordState {
@@ -157,7 +156,10 @@ export class DynamoPipeline implements PipelineStore {
     const before = contentOf(state);
     const open = openAttempt(before);
     const next = { ...before, open: attempt, checks: 0, past: [...before.past, ...pastOf(open, resolution)] };
-    return this.change(before, next, [this.resolution(open, resolution, stillOpen), this.opening(attempt)]);
+    return this.change(before, next, [
+      this.resolution(open, resolution, standsAs(before)),
+      this.opening(attempt),
+    ]);
   }
 
   refuse(
@@ -382,6 +384,10 @@ const wasGivenUp: Condition = {
   ExpressionAttributeNames: { '#resolution': 'resolution', '#code': 'errorCode' },
   ExpressionAttributeValues: { ':abandoned': { S: ABANDONED } },
 };
+
+/** How an attempt has to stand for an answer to be written to it. */
+const standsAs = ({ isTakenUpAgain }: ReadState): Condition =>
+  isTakenUpAgain === true ? wasGivenUp : stillOpen;
 
 const hasRevision = (revision: number): Condition => ({
   ConditionExpression: '#revision = :seen',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { refundPayment } from '../../../src/app/desk/refund-payment.ts';
+import { settleAttempt } from '../../../src/app/settle-attempt.ts';
 import { plusDays } from '../../../src/domain/instant.ts';
 import { cents } from '../../../src/domain/money.ts';
 import type { Subscription, UserId } from '../../../src/domain/subscription.ts';
@@ -652,6 +653,25 @@ describe('an upgrade', () => {
       expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'refund-sent' } });
       expect(await moved(upcoming)).toEqual([1, 1]);
       expect(await on.violations(upcoming)).toEqual([]);
+    }, 20_000);
+
+    it('is undone as well where it had been given up, and the bank tells of it after all', async () => {
+      const upcoming = await member();
+      await on.loseAnswers(upcoming, 'payments');
+      expect(await upgrade(upcoming)).toMatchObject({ status: 202 });
+      const own = await on.newest(upcoming, 'CANCELLED');
+      const { pipeline, processor } = on.here.dependencies;
+      const { state } = await pipeline.readBackground({ ...own, triggerId: '', accountId: null });
+      const { confirmationId: transactionId } = (await processor.findByKey(state.open!.attemptId))!;
+      const silent = { ...on.here.dependencies, processor: { ...processor, findByKey: async () => null } };
+      expect(await settleAttempt(silent, { abandonAfterMs: 0 }, state.open!)).toMatchObject({
+        settled: { verdict: 'declined' },
+      });
+      await close(upcoming)();
+      const event = await payments.receive('CHARGED_BACK', { ...own, transactionId });
+      expect(await payments.apply(event)).toMatchObject({ result: 'changed' });
+      expect(await on.here.row(own)).toMatchObject({ billingStatus: 'ERROR', transactionId });
+      expect(await moved(upcoming)).toEqual([1, 1]);
     }, 20_000);
 
     it('also while everything is frozen: nobody’s money is kept', async () => {

@@ -152,6 +152,34 @@ describe('adopting a record that the Go service sent to the bank', () => {
     expect(await watchOn(own)).toEqual(watch);
   });
 
+  /** Sent by us; then its member went back to the Go service, which heard of the return and sent it once more. */
+  async function sentAgainByGo(): Promise<StoredSubscription> {
+    const settings = { has_debit_card: false, ach: { mode: 'return', code: 'R01', times: 1 } };
+    const record = ours(await here.member(settings, { billingDate: plusDays(start, -1) }));
+    expect(await here.collect('INITIAL', record)).toMatchObject({ verdict: 'sent' });
+    await on.at(plusDays(start, 4));
+    await goWrites(record, { billing_status: 'ERROR' });
+    const confirmationId = await on.charge(record, `go-${record.subscriptionId}`, 'ACH');
+    return goWrites(record, { billing_status: 'ACHSENT', transaction_id: confirmationId });
+  }
+
+  it('is not settled with the word about the entry that we had sent before it', async () => {
+    const record = await sentAgainByGo();
+    expect(await settleAch(here.dependencies, record)).toEqual({ left: 'settled-meanwhile' });
+    expect(await here.row(record)).toEqual(record);
+    expect(await watchOn(record)).toBeNull();
+  });
+
+  it('watches it in the place of the entry that we had sent before it', async () => {
+    const record = await sentAgainByGo();
+    expect(await run()).toMatchObject({ watches: 1 });
+    expect(await watchOn(record)).toMatchObject({ confirmationId: record.transactionId, attemptId: null });
+    await on.at(plusDays(start, 12));
+    expect(await settleAch(here.dependencies, record)).toMatchObject({
+      settled: { billingStatus: 'COMPLETED' },
+    });
+  });
+
   it('leaves the users of the older service to it', async () => {
     const record = await sentByGo();
     const { notOwned, watches } = await run();

@@ -20,6 +20,7 @@ import type { Lock } from '../../../src/ports/lock.ts';
 import type { InboxEvent } from '../../../src/ports/inbox.ts';
 import type { BackgroundQuery } from '../../../src/ports/pipeline.ts';
 import type { ChargeAnswer } from '../../../src/ports/services.ts';
+import type { CollectionStep } from '../../../src/ports/steps.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import { inProcess } from '../../support/in-process-run.ts';
 import { at } from '../../support/records.ts';
@@ -236,6 +237,33 @@ describe('a worker that stands still between reading and charging', () => {
     expect(await sentCharges(record)).toBe(0);
   });
 
+  it('after its intent sees the freeze that was ordered meanwhile', async () => {
+    const record = await here.member();
+    const { freezes, order } = freezing('PINLESS');
+    const { dependencies, meanwhile } = standingAt('intent-written', () => freezes.freeze(order));
+    here.onStep = meanwhile;
+    const request = { ...record, path: 'INITIAL', triggerId: 'run-1' } as const;
+    expect(await collectSubscription(dependencies, request)).toMatchObject({
+      verdict: { verdict: 'unknown' },
+    });
+    expect(await sentCharges(record)).toBe(0);
+    await freezes.unfreeze(order.target, { who: 'a test', at: NOW });
+    here.onStep = () => undefined;
+    expect(await here.collect('INITIAL', record)).toMatchObject({ verdict: 'collected' });
+    expect(await sentCharges(record)).toBe(1);
+  });
+
+  it('after its intent sends it where nothing has changed', async () => {
+    const record = await here.member();
+    const { dependencies, meanwhile } = standingAt('intent-written', () => Promise.resolve());
+    here.onStep = meanwhile;
+    const request = { ...record, path: 'INITIAL', triggerId: 'run-1' } as const;
+    expect(await collectSubscription(dependencies, request)).toMatchObject({
+      verdict: { verdict: 'collected' },
+    });
+    expect(await sentCharges(record)).toBe(1);
+  });
+
   describe('before it sends again what somebody else had opened', () => {
     /** Its worker died before it was sent: sent again, it is sent for the first time. */
     async function neverSent(settings: object = {}): Promise<StoredSubscription> {
@@ -289,6 +317,28 @@ describe('a worker that stands still between reading and charging', () => {
     });
   });
 });
+
+/** As a process that is stopped for ten seconds when it has come so far. What it reads after that is new. */
+function standingAt(where: CollectionStep, meanwhile: () => Promise<void>) {
+  const { pipeline, timer } = here.dependencies;
+  let stoodMs = 0;
+  const readBackground = (query: BackgroundQuery) => {
+    stoodMs = 0;
+    return pipeline.readBackground(query);
+  };
+  return {
+    dependencies: {
+      ...here.dependencies,
+      pipeline: Object.assign(Object.create(pipeline) as typeof pipeline, { readBackground }),
+      timer: { ...timer, elapsedMs: () => timer.elapsedMs() + stoodMs },
+    },
+    meanwhile: async (step: CollectionStep) => {
+      if (step !== where) return;
+      await meanwhile();
+      stoodMs = 10_000;
+    },
+  };
+}
 
 /** As a process that is stopped for ten seconds just when the answer to a reading of what stands against it has come. */
 function standingOverRead(which: number, meanwhile: () => Promise<void>) {

@@ -92,23 +92,26 @@ describe('an ACH entry that was sent', () => {
     expect(await isDue(record)).toBe(true);
   });
 
-  it('whose answer was lost and that came back meanwhile counts as sent, and then as returned', async () => {
-    const returns = { has_debit_card: false, ach: { mode: 'return', code: 'R02', after_banking_days: 1 } };
-    const record = await here.member(returns, { billingDate: plusMs(start, -HOUR) });
-    const { userId } = record;
-    await here.faults([
-      { id: 'lost', service: 'payments', fault: 'error-after', times: 3, match: { user_id: userId } },
-    ]);
-    expect(await here.collect('INITIAL', record)).toMatchObject({ verdict: 'unknown' });
-    await here.faults([]);
-    await on.at(plusDays(start, 4));
-    const { state } = await background(record);
-    const settled = await settleAttempt(here.dependencies, { abandonAfterMs: 24 * HOUR }, state.open!);
-    expect(settled).toMatchObject({ settled: { verdict: 'sent' } });
-    expect(await settle(record)).toMatchObject({ settled: { billingStatus: 'ERROR' } });
-    expect(await entries(record)).toMatchObject([{ rail: 'ACH', result: 'RETURNED', returnCode: 'R02' }]);
-    expect((await background(record, await accountOf(record))).achBlock).toBe('R02');
-  });
+  it.each(['R02', 'AC04'])(
+    'whose answer was lost and that came back with %s counts as sent first',
+    async (code) => {
+      const returns = { has_debit_card: false, ach: { mode: 'return', code, after_banking_days: 1 } };
+      const record = await here.member(returns, { billingDate: plusMs(start, -HOUR) });
+      const { userId } = record;
+      await here.faults([
+        { id: 'lost', service: 'payments', fault: 'error-after', times: 3, match: { user_id: userId } },
+      ]);
+      expect(await here.collect('INITIAL', record)).toMatchObject({ verdict: 'unknown' });
+      await here.faults([]);
+      await on.at(plusDays(start, 4));
+      const { state } = await background(record);
+      const settled = await settleAttempt(here.dependencies, { abandonAfterMs: 24 * HOUR }, state.open!);
+      expect(settled).toMatchObject({ settled: { verdict: 'sent' } });
+      expect(await settle(record)).toMatchObject({ settled: { billingStatus: 'ERROR' } });
+      expect(await entries(record)).toMatchObject([{ rail: 'ACH', result: 'RETURNED', returnCode: code }]);
+      expect((await background(record, await accountOf(record))).achBlock).toBe(code);
+    },
+  );
 
   it('leaves no watch when the outcome could not be written', async () => {
     const record = await here.member({ has_debit_card: false }, { billingDate: plusMs(start, -HOUR) });

@@ -190,6 +190,13 @@ describe('a float that was sent to the bank', () => {
     expect(await row(float)).toEqual(float);
   });
 
+  it('and stands for another payment by now is not settled with the word about this one', async () => {
+    const float = await on.put(await on.sent(), { status: 'ACHSENT', confirmationId: 'another' });
+    await on.at(plusDays(start, 7));
+    expect(await ask(float)).toEqual({ left: 'settled-meanwhile' });
+    expect(await row(float)).toEqual(float);
+  });
+
   it('is left alone while somebody works on the member’s floats', async () => {
     const float = await on.sent();
     await on.at(plusDays(start, 7));
