@@ -56,8 +56,7 @@ export const lookUpReturnCode = (code: string): ReturnCode | null =>
   Object.hasOwn(RETURN_CODES, code) ? RETURN_CODES[code as keyof typeof RETURN_CODES] : null;
 
 /** Whether the bank sent the entry back, also for a reason that is not in the table. Declines have other codes. */
-export const isReturnCode = (code: string | null): boolean =>
-  code !== null && /^(R|AC|BE)\d{2}$/.test(code);
+export const isReturnCode = (code: string | null): boolean => code !== null && /^(R|AC|BE)\d{2}$/.test(code);
 
 export const mayBePresentedAgain = (code: string): boolean => lookUpReturnCode(code)?.effect === 'represent';
 
