@@ -85,6 +85,6 @@ function made(forecast: Forecast): Html {
     </p>
     ${records === 0 ? null : tallyTable<PlanName>({ caption: 'What would be decided, and why', names: PLANS, tallies: byPlan, label: (name) => name })}
     ${malformed === 0 ? null : html`<p class="hint">${plural(malformed, 'record')} more cannot be read; the run reports them and goes on.</p>`}
-    ${unreachable === 0 ? null : html`<p class="hint">${plural(unreachable, 'record')} more are not foretold: a service could not be asked about their members.</p>`}
+    ${unreachable === 0 ? null : html`<p class="hint">${plural(unreachable, 'record')} more are not in the forecast: a service could not be asked about their members.</p>`}
   `;
 }

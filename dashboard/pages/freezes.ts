@@ -120,7 +120,7 @@ const freezeForm = (): Html =>
       </div>
     </div>
     <div class="field">
-      <label for="reason">Why, for whoever finds it</label
+      <label for="reason">Reason, shown to other operators</label
       ><input id="reason" name="reason" required maxlength="500" autocomplete="off" />
     </div>
     <button class="main">Freeze…</button>

@@ -182,7 +182,7 @@ function collisionList({ subscriptions, unreadable, nextKey }: GatewaySubscripti
             <th scope="col">Owner</th>
             <th scope="col">SKU</th>
             <th scope="col">Would be</th>
-            <th scope="col">But for</th>
+            <th scope="col">Held by</th>
             <th scope="col">Since</th>
             <th scope="col">Event</th>
           </tr>
@@ -204,7 +204,7 @@ const collisionRow = (one: GatewaySubscription): Html | null => {
         <td data-label="Owner">${ownerText(one)}</td>
         <td data-label="SKU">${one.sku}</td>
         <td data-label="Would be">${statusPill(collision.wanted)}</td>
-        <td data-label="But for">
+        <td data-label="Held by">
           <a class="id" href="${subscriptionUrl(collision.heldBy)}">${collision.heldBy}</a>
         </td>
         <td class="tight" data-label="Since">${time(collision.since)}</td>
@@ -232,7 +232,7 @@ const eventTable = (events: readonly StoredGatewayEvent[]): Html =>
           <th scope="col">Event</th>
           <th scope="col">Received</th>
           <th scope="col">Gateway</th>
-          <th scope="col">It did</th>
+          <th scope="col">Result</th>
           <th scope="col">Subscription</th>
         </tr>
       </thead>
@@ -243,7 +243,7 @@ const eventTable = (events: readonly StoredGatewayEvent[]): Html =>
               <th scope="row"><a href="${eventUrl(event.eventId)}">${event.name}</a></th>
               <td class="tight" data-label="Received">${time(event.receivedAt)}</td>
               <td data-label="Gateway">${gatewayText(event.gateway, event.ref)}</td>
-              <td data-label="It did">${did(event.outcome)}</td>
+              <td data-label="Result">${did(event.outcome)}</td>
               <td class="tight" data-label="Subscription">${about(event)}</td>
             </tr>`,
         )}

@@ -43,7 +43,7 @@ export const confirmPage = ({
     </section>`;
 
 export const reasonInput = html`<div class="field">
-  <label for="reason">Why, for whoever finds it</label
+  <label for="reason">Reason, shown to other operators</label
   ><input id="reason" name="reason" required maxlength="500" autocomplete="off" autofocus />
 </div>`;
 

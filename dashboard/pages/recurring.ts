@@ -58,12 +58,12 @@ export const recurringPage = (view: RecurringView): Html => html`
     ${view.runs === null ? missing('The runs') : runsTable(view.runs.value)}
   </section>
   <section aria-labelledby="payments">
-    <h2 id="payments">To be paid on ${dayText(view.day)}</h2>
-    ${dueList(view.payments, 'Nothing is to be paid, or all of it was.')} ${waitingHint(view)}
+    <h2 id="payments">Payments due on ${dayText(view.day)}</h2>
+    ${dueList(view.payments, 'None, or all have been made.')} ${waitingHint(view)}
   </section>
   <section aria-labelledby="reminders">
-    <h2 id="reminders">To be told of on ${dayText(view.day)}</h2>
-    ${dueList(view.reminders, 'Nobody is to be told of anything, or everybody was.')}
+    <h2 id="reminders">Reminders to send on ${dayText(view.day)}</h2>
+    ${dueList(view.reminders, 'None, or all have been sent.')}
   </section>
   ${dayPager(view)}
 `;

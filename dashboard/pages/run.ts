@@ -95,8 +95,8 @@ function comparison(forecast: Forecast, report: RunReport): Html {
     (plan) => forecast.byPlan[plan] !== undefined || report.byPlan[plan] !== undefined,
   );
   return html`<p class="sub">
-      ${differing.size === 0 ? html`<span class="pill good">as foretold</span>` : html`<span class="pill warn">other than foretold</span>`}
-      by the forecast as of ${time(forecast.asOf)}. What the bank answered plays no part.
+      ${differing.size === 0 ? html`<span class="pill good">as forecast</span>` : html`<span class="pill warn">unlike the forecast</span>`}
+      It was made as of ${time(forecast.asOf)}. What the bank answered plays no part.
     </p>
     <div class="scroll">
       <table class="stack">
@@ -106,7 +106,7 @@ function comparison(forecast: Forecast, report: RunReport): Html {
         <thead>
           <tr>
             <th scope="col">Plan</th>
-            <th scope="col" class="n">Foretold</th>
+            <th scope="col" class="n">Forecast</th>
             <th scope="col" class="n">Amount</th>
             <th scope="col" class="n">Decided</th>
             <th scope="col" class="n">Amount</th>
@@ -118,7 +118,7 @@ function comparison(forecast: Forecast, report: RunReport): Html {
             const [foretold, decided] = [forecast.byPlan[plan], report.byPlan[plan]];
             return html`<tr>
               <th scope="row">${plan}</th>
-              <td class="n" data-label="Foretold">${count(foretold?.count ?? 0)}</td>
+              <td class="n" data-label="Forecast">${count(foretold?.count ?? 0)}</td>
               <td class="n" data-label="Amount">
                 ${foretold === undefined ? '–' : dollars(foretold.amount)}
               </td>

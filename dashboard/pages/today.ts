@@ -41,7 +41,7 @@ export function todayPage(view: TodayView): Html {
       ${part('today-runs')}
     </section>
     <section aria-labelledby="days">
-      <h2 id="days">Outcomes of the last ${PLOT_DAYS} days</h2>
+      <h2 id="days">Records by outcome, last ${PLOT_DAYS} days</h2>
       ${part('today-days')}
     </section>
     <div class="grid">

@@ -189,7 +189,7 @@ const memberActions = (userId: UserId): Html =>
       />
       <input type="hidden" name="hours" value="" />
       <div class="field">
-        <label for="reason">Why, for whoever finds it</label
+        <label for="reason">Reason, shown to other operators</label
         ><input id="reason" name="reason" required maxlength="500" autocomplete="off" />
       </div>
       <button>Freeze member…</button>

@@ -96,7 +96,7 @@ function show(forecast: Forecast, out: Terminal): void {
     out.line(`${colour('yellow', '!')} ${malformed} more cannot be read; the run reports them and goes on`);
   if (unreachable > 0)
     out.line(
-      `${colour('yellow', '!')} ${unreachable} more are not foretold: a service could not be asked about their members`,
+      `${colour('yellow', '!')} ${unreachable} more are not in the forecast: a service could not be asked about their members`,
     );
   if (wouldStop(forecast))
     out.line(

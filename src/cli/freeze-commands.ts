@@ -23,7 +23,7 @@ export function addFreezeCommands(program: Command, { environment, target: syste
     .command('freeze')
     .description('stop charging: everybody, one rail or one member. Records are deferred, not lost')
     .argument('<what>', TARGETS, freezeTarget)
-    .requiredOption('--reason <text>', 'why, for whoever finds it', nonEmpty)
+    .requiredOption('--reason <text>', 'why, for other operators', nonEmpty)
     .option('--until <time>', 'when it ends by itself; when left out, by `unfreeze` only', instant)
     .option('--who <name>', WHO, nonEmpty)
     .action(async (target: FreezeTarget, options: { reason: string; until?: Instant; who?: string }) => {

@@ -157,10 +157,10 @@ function showDifferences(
   out: Terminal,
 ): void {
   const which = `the forecast as of ${formatInstant(asOf)}`;
-  if (differences.length === 0) return out.line(`${colour('green', '✓')} as foretold by ${which}`);
-  out.line(`${colour('yellow', '!')} other than foretold by ${which}:`);
+  if (differences.length === 0) return out.line(`${colour('green', '✓')} as ${which} said`);
+  out.line(`${colour('yellow', '!')} unlike what ${which} said:`);
   out.table(
-    ['plan', 'foretold', 'amount', 'decided', 'amount'],
+    ['plan', 'forecast', 'amount', 'decided', 'amount'],
     differences.map(({ plan, forecast, run: decided }) => [
       plan,
       String(forecast.count),

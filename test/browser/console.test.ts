@@ -97,7 +97,7 @@ describe('in a browser', () => {
     await paid.getByText('COMPLETED').waitFor();
     await page.getByText('operator-name asked for charged it').waitFor();
 
-    await page.getByLabel('Why, for whoever finds it').fill('asked for a break');
+    await page.getByLabel('Reason, shown to other operators').fill('asked for a break');
     await page.getByRole('button', { name: 'Freeze member…' }).click();
     await page.getByRole('button', { name: 'Freeze', exact: true }).click();
     await page.getByText('asked for a break (operator-name)').waitFor();

@@ -20,7 +20,7 @@ export const WEBHOOK_SECRET = 'a-signing-secret-for-pictures-only';
 export const TWICE_SOLD = 'demo-000023';
 
 /** Gives the time at which everything stands. */
-export async function makeUp(environment, apiUrl) {
+export async function makeUp(environment, api) {
   const config = readConfig(environment, {
     dynamodb: sections.dynamodb,
     kinesis: sections.kinesis,
@@ -34,7 +34,8 @@ export async function makeUp(environment, apiUrl) {
   await addPast(stores, now);
   await addFreeze(stores, now);
   await addUnreadableEvent(config, stores, now);
-  await addGatewayEvents(apiUrl, stores, now);
+  await addGatewayEvents(api.url, stores, now);
+  await addUnanswered(environment.PAYMENTS_SERVICE_URL, api, stores, now);
   await stores.close();
   await close();
   return now;
@@ -183,4 +184,34 @@ function gatewayBody(name, { ref, userId, status }, { at, renewsAt }) {
         };
   const custom = { app_id: 'app', user_id: userId, sku: 'pro' };
   return JSON.stringify({ meta: { event_name: name, custom_data: custom }, data });
+}
+
+const UNANSWERED = 3;
+
+/** The processor is down while some members pay by hand: nobody knows what became of it. */
+async function addUnanswered(bank, api, stores, now) {
+  const rules = [{ id: 'down', service: 'payments', fault: 'error-before' }];
+  await send('PUT', `${bank}/sandbox/faults`, { rules });
+  for (let number = 1; (await openAttempts(stores, now)) < UNANSWERED; number += 1)
+    await payByHand(api, `demo-${String(number).padStart(6, '0')}`);
+  await send('DELETE', `${bank}/sandbox/faults`);
+}
+
+const openAttempts = async (stores, now) =>
+  (await stores.pipeline.openAttempts(plusDays(now, 1), null)).attempts.length;
+
+/** Some have nothing to pay, or no card: those are refused. */
+async function payByHand({ url, token }, userId) {
+  const headers = { authorization: `Bearer ${token}` };
+  const records = `${url}/v1/${userId}/subscriptions`;
+  const { subscriptions } = await (await fetch(records, { headers })).json();
+  const due = subscriptions.find(({ billing_status: status }) => status === 'SCHEDULED');
+  if (due !== undefined)
+    await fetch(`${records}/${due.subscription_id}/pay?wait=10`, { method: 'POST', headers });
+}
+
+async function send(method, url, body) {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(url, { method, headers, body: body && JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${method} ${url} was answered ${response.status}`);
 }

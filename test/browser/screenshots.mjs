@@ -44,7 +44,7 @@ try {
   const [url, apiUrl] = ['Console', 'API'].map((name) => addressOf(name, output));
   const environment = JSON.parse(await readFile(join(folder, 'environment.json'), 'utf8'));
   bank = environment.PAYMENTS_SERVICE_URL;
-  now = await makeUp(environment, apiUrl);
+  now = await makeUp(environment, { url: apiUrl, token: TOKEN });
   await mkdir(pictures, { recursive: true });
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -94,6 +94,7 @@ async function takeAll(url) {
   await take(light, url, float, 'member-float');
   await take(light, url, '/recurring', 'recurring');
   await take(light, url, `/gateways?owner=${TWICE_SOLD}`, 'gateways');
+  await take(light, url, '/unsettled', 'unsettled');
   await take(light, url, '/freezes', 'freezes');
   await take(light, url, '/quarantine', 'quarantine');
   await takeBoard(light, url);

@@ -42,7 +42,7 @@ describe('with workers', () => {
     expect(answer.code).toBe(0);
     expect(answer.out.trimEnd().split('\n')).toHaveLength(1);
     expect(answer.error).toMatch(/collected │ 6 +│ 25\.95 +│ PINLESS 6/);
-    expect(answer.error).toContain('✓ as foretold by the forecast as of 2026-11-16T08:00:00Z');
+    expect(answer.error).toContain('✓ as the forecast as of 2026-11-16T08:00:00Z said');
     expect(figuresOf(answer)).toEqual({
       run: 'scheduled-20261116T080000Z',
       run_id: 'scheduled-20261116T080000Z',

@@ -520,7 +520,7 @@ describe('a forecast', () => {
     expect([started.status, started.headers.get('location')]).toEqual([303, '/forecast?done=forecast']);
     await eventually('it is made', async () => (await look('/forecast')).includes('it would look at'));
     // The services are out of reach here.
-    expect(await look('/forecast')).toMatch(/records? more are not foretold/);
+    expect(await look('/forecast')).toMatch(/records? more are not in the forecast/);
     expect((await asOperator('/forecast', { process: 'notify' })).status).toBe(400);
   });
 });

@@ -40,12 +40,12 @@ describe('the page of recurring payments', () => {
       { nextReminderDate: day('2026-11-16'), nextPaymentDate: day('2026-11-23') },
     );
     const today = await page('/recurring');
-    expect(today).toContain('To be paid on 16 Nov 2026');
+    expect(today).toContain('Payments due on 16 Nov 2026');
     for (const one of [due, soon]) expect(today).toContain(`${urlOf(one)}?subscription=${one.recurringId}`);
     const later = await page('/recurring?day=2026-11-23');
     expect(later).toContain(soon.recurringId);
     expect(later).not.toContain(due.recurringId);
-    expect(await page('/recurring?day=2026-12-24')).toContain('Nothing is to be paid, or all of it was.');
+    expect(await page('/recurring?day=2026-12-24')).toContain('None, or all have been made.');
     expect((await look('/recurring?day=tomorrow')).status).toBe(400);
     await system.here.store.recurring.noteDueSince('payments', day('2026-11-02'));
     expect(await page('/recurring')).toContain('href="/recurring?day=2026-11-02"');
