@@ -34,7 +34,7 @@ export function performanceBlocks(root: string): Blocks {
     'what was measured': measuredText(figures),
     figures: figureTable(figures),
     steps: stepTable(figures),
-    'what was profiled': measuredText(profile),
+    'what was profiled': profiledText(profile, figures),
     profile: profileTable(profile),
     assumptions: assumptionTable(),
     'the busiest run': busiestRunTable(inputs),
@@ -51,6 +51,14 @@ const committed = (root: string, file: string): Committed =>
 function measuredText({ command, measured_at: at, machine, note }: Committed): string {
   const text = `${code(command)}, ${at}. ${machineText(machine).split('\n').join('; ')}.`;
   return note === undefined ? text : `${text} ${note}`;
+}
+
+/** Whoever reads the two together is told when the code may have changed between them. */
+function profiledText(profile: Committed, { measured_at: figuresAt }: Committed): string {
+  const text = measuredText(profile);
+  return profile.measured_at < figuresAt
+    ? `${text} Older than the figures above (${figuresAt}): it shows the code of its own day.`
+    : text;
 }
 
 function figureTable(measured: Committed): string {
@@ -80,14 +88,17 @@ function stepTable({ steps }: Committed): string {
   return tableOf(['step', 'ms'], [...rows, ['all', allMs.toFixed(1)]]);
 }
 
-/** Worker and floor beside each other. */
+/** Worker and floor beside each other: every room in which either spends time, so that both columns add up. */
 function profileTable({ profile = {} }: Committed): string {
   const { 'collections.workers': worker, 'collections.floor': floor } = profile;
   if (worker === undefined || floor === undefined)
     throw new Error('there is no profile of the worker and the floor');
   const share = ({ busy_percent: busy }: RoomShares, room: string): string =>
     busy[room] === undefined ? '–' : `${busy[room].toFixed(1)} %`;
-  const rooms = Object.keys(worker.busy_percent).filter((room) => (worker.busy_percent[room] ?? 0) >= 0.1);
+  const largest = (room: string): number =>
+    Math.max(worker.busy_percent[room] ?? 0, floor.busy_percent[room] ?? 0);
+  const all = new Set([...Object.keys(worker.busy_percent), ...Object.keys(floor.busy_percent)]);
+  const rooms = [...all].filter((room) => largest(room) >= 0.1);
   return tableOf(
     ['of its busy time', 'worker', 'floor'],
     [
