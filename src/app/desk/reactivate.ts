@@ -4,6 +4,7 @@ import { wholeSecond } from '../../domain/instant.ts';
 import { ownRecord } from '../../domain/plans/own-record.ts';
 import { isLeaving, isToCome } from '../../domain/plans/upcoming.ts';
 import type { Subscription, UserId } from '../../domain/subscription.ts';
+import { ACCOUNT_CLOSED } from '../../domain/subscription.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
 import { assertNothingOpen, backgroundOf, withMember } from './desk.ts';
@@ -79,7 +80,7 @@ async function assertNothingUnderWay(dependencies: DeskDependencies, member: Mem
 /** Cancelled, and still to come; or over with the account, whatever was under way. */
 const hasLeft = (record: Subscription): boolean =>
   (isToCome(record) && isLeaving(record)) ||
-  (record.billingStatus === 'CANCELLED' && record.updatedEvent === 'account-closed');
+  (record.billingStatus === 'CANCELLED' && record.updatedEvent === ACCOUNT_CLOSED);
 
 /** What the member had before, and comes back to. */
 function lastPeriod({ partition }: MemberFile): StoredSubscription {

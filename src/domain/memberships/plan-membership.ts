@@ -1,7 +1,7 @@
 import type { Instant } from '../instant.ts';
 import { compareInstants } from '../instant.ts';
 import type { Subscription, SubscriptionId, Term } from '../subscription.ts';
-import { PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from '../subscription.ts';
+import { ACCOUNT_CLOSED, PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from '../subscription.ts';
 import type { Tiers } from '../tiers.ts';
 import { priceOf } from '../tiers.ts';
 import type { MembershipEvent } from './membership-event.ts';
@@ -144,7 +144,7 @@ function closeAccount<S extends Subscription>({ partition, now }: MembershipSitu
   const cancelled = upcoming.map((record) => ({
     ...changed(record),
     billingStatus: 'CANCELLED' as const,
-    updatedEvent: 'account-closed',
+    updatedEvent: ACCOUNT_CLOSED,
     completionDate: now,
   }));
   return change('account-closed', cancelled);
