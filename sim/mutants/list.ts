@@ -427,6 +427,14 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/integration/api/memberships-money.test.ts',
   },
   {
+    name: 'come-back-and-never-leave',
+    what: 'who came back and cancelled before the answer was known is billed for ever',
+    file: 'src/domain/memberships/plan-membership.ts',
+    find: 'partition: situation.partition.map(asPeriod),',
+    replace: '',
+    test: 'test/integration/memberships/coming-back.test.ts',
+  },
+  {
     name: 'a-page-is-done-once',
     what: 'a run stands still for ever at a page that was done while it stood elsewhere',
     file: 'queues/queue-set.ts',
