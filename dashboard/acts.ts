@@ -400,6 +400,8 @@ function refusalText(refusal: PaymentRefusal): string {
       return `The record is ${refusal.status}.`;
     case 'pending-cancellation':
       return 'The member has cancelled: this period will not be charged.';
+    case 'account-closed':
+      return 'The account was closed: this period will not be charged.';
     case 'attempt-open':
       return 'A charge for this record has no answer yet: no other may begin.';
     case 'frozen':

@@ -109,9 +109,18 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'charge-who-has-cancelled',
     what: 'a record that is to be cancelled is charged',
-    file: 'src/domain/obstacles.ts',
-    find: "if (record.updatedEvent === PENDING_CANCELLATION) return close('cancel', 'pending-cancellation');",
+    file: 'src/domain/leaving.ts',
+    find: "[PENDING_CANCELLATION]: 'pending-cancellation',",
     replace: '',
+  },
+  {
+    name: 'charge-a-closed-account-again',
+    what: 'what was charged while its account was closed, and came back, is charged once more',
+    file: 'src/domain/leaving.ts',
+    find: "[ACCOUNT_CLOSED]: 'account-closed',",
+    replace: '',
+    // An account would have to be closed in the moment of an entry that comes back.
+    test: 'test/integration/payments/who-has-left.test.ts',
   },
   {
     name: 'charge-who-is-under-investigation',
@@ -209,7 +218,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'closed-accounts-live-on',
     what: 'who has closed the account gets another period',
     file: 'src/domain/memberships/plan-membership.ts',
-    find: "updatedEvent: 'account-closed',",
+    find: 'updatedEvent: ACCOUNT_CLOSED,',
     replace: "updatedEvent: '', billingStatus: 'SCHEDULED',",
   },
   {
@@ -432,6 +441,14 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'await assertNothingUnderWay(dependencies, member);',
     replace: '',
     test: 'test/integration/api/memberships-money.test.ts',
+  },
+  {
+    name: 'come-back-and-never-leave',
+    what: 'who came back and cancelled before the answer was known is billed for ever',
+    file: 'src/domain/memberships/plan-membership.ts',
+    find: 'partition: situation.partition.map(asPeriod),',
+    replace: '',
+    test: 'test/integration/memberships/coming-back.test.ts',
   },
   {
     name: 'a-page-is-done-once',

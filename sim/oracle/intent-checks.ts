@@ -193,6 +193,8 @@ export class IntentChecks {
       this.wrong(attempt, `opened on a record that was ${text(row, 'billing_status')}`);
     if (text(row, 'updated_event') === 'PENDING_CANCELLATION')
       this.wrong(attempt, 'opened on a record that is to be cancelled');
+    if (text(row, 'updated_event') === 'account-closed')
+      this.wrong(attempt, 'opened on a record that was closed with its account');
     if (text(row, 'billing_amount') !== text(attempt, 'amount'))
       this.wrong(attempt, 'opened for another amount than the record says');
     if (cents(text(attempt, 'amount')) !== PRICES[text(row, 'receipt_tier_name')]?.[text(row, 'term')])

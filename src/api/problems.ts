@@ -35,6 +35,7 @@ export const PROBLEMS = {
   'request-conflict': { status: 409, title: 'The id was used for something else before' },
   'not-payable': { status: 409, title: 'The record is in a status in which it is not paid by hand' },
   'pending-cancellation': { status: 409, title: 'The member has cancelled' },
+  'account-closed': { status: 409, title: 'The member has closed the account' },
   'attempt-open': { status: 409, title: 'A charge for this record has no answer yet' },
   frozen: { status: 409, title: 'Charging is frozen' },
   'not-owned': { status: 409, title: 'The other service bills this member' },

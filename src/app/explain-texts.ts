@@ -84,6 +84,7 @@ const REASON_TEXTS: Record<Reason, string> = {
   'user-status-unknown': 'the user service gives the member a status that is not known here',
   'user-inactive': 'the member is not active',
   'pending-cancellation': 'the member has cancelled',
+  'account-closed': 'the member has closed the account',
   'user-cancelled': 'the membership has ended, says the user service',
   'user-banned': 'the member is banned, says the user service',
   employee: 'the member is an employee',

@@ -1,9 +1,10 @@
 import { notCollected } from '../domain/decide.ts';
 import type { Instant } from '../domain/instant.ts';
+import type { LeavingReason } from '../domain/leaving.ts';
+import { whyLeft } from '../domain/leaving.ts';
 import { isFrozen } from '../domain/obstacles.ts';
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { owns } from '../domain/ownership.ts';
-import { PENDING_CANCELLATION } from '../domain/subscription.ts';
 import type { Background, PipelineStore } from '../ports/pipeline.ts';
 import type { CollectionOrder, CollectionRequest } from '../ports/requests.ts';
 import type { SubscriptionsRepository } from '../ports/subscriptions.ts';
@@ -24,7 +25,7 @@ export type CardRefusal =
   | { readonly reason: 'not-payable'; readonly status: string }
   | { readonly reason: 'frozen'; readonly scope: 'global' | 'user' | 'PINLESS' };
 
-export type PaymentRefusal = CardRefusal | { readonly reason: 'pending-cancellation' };
+export type PaymentRefusal = CardRefusal | { readonly reason: LeavingReason };
 
 export type RequestedPayment<R> = { readonly accepted: CollectionRequest } | { readonly refused: R };
 
@@ -70,7 +71,8 @@ async function whyRefused(
     return { reason: 'not-payable', status: record.billingStatus };
   const obstacle = obstacleToCard(background, now);
   if (obstacle !== null) return obstacle;
-  return record.updatedEvent === PENDING_CANCELLATION ? { reason: 'pending-cancellation' } : null;
+  const left = whyLeft(record);
+  return left === null ? null : { reason: left };
 }
 
 /** What keeps a card from being charged now, whatever for. */

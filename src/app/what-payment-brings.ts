@@ -1,6 +1,7 @@
 import type { Instant } from '../domain/instant.ts';
 import { periodAfterPayment } from '../domain/outcomes.ts';
 import { inPlan } from '../domain/plans/change-plan.ts';
+import { REACTIVATED, asPeriod } from '../domain/plans/coming-back.ts';
 import { isLeaving, isRepriceable, isToCome } from '../domain/plans/upcoming.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Attempt } from '../ports/pipeline.ts';
@@ -32,12 +33,12 @@ export async function whatPaymentBrings(
   // A payment by hand is a first attempt once it has succeeded.
   const isFirst = !moved && !theCase.rules.automatic;
   const next = isFirst ? nextPeriodOf({ ...theCase, partition }, change) : [];
-  return { ...NOTHING_MORE, along, next: next.flatMap((period) => asItStands(theCase, attempt, period)) };
+  return { ...NOTHING_MORE, along, next: next.flatMap((period) => asItStands(theCase, period)) };
 }
 
-/** A membership that is taken up again begins as CANCELLED, whatever is said meanwhile about the one before. */
-function asItStands({ record }: Case, { process }: Attempt, period: Subscription): Subscription[] {
-  const next = process === 'REACTIVATION' ? period : periodAfterPayment(record, period);
+/** As the membership stands by now. Who comes back says it to the record that was paid for. */
+function asItStands({ record }: Case, period: Subscription): Subscription[] {
+  const next = periodAfterPayment(asPeriod(record), period);
   return next === null ? [] : [next];
 }
 
@@ -53,7 +54,7 @@ const cancelled = (record: StoredSubscription, now: Instant): StoredSubscription
   ...record,
   process: record.process ?? 'NOT_IDENTIFIED',
   billingStatus: 'CANCELLED',
-  updatedEvent: 'user-reactivated',
+  updatedEvent: REACTIVATED,
   completionDate: now,
 });
 

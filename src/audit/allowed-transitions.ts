@@ -44,7 +44,7 @@ const ALLOWED = `
   WAIVED         WAIVED          attempt-declined
   WAIVED         COMPLETED       attempt-succeeded
   WAIVED         ACHSENT         ach-accepted
-  CANCELLED      CANCELLED       attempt-declined
+  CANCELLED      CANCELLED       attempt-declined membership-cancelled membership-paused membership-retracted membership-unpaused account-closed
   CANCELLED      COMPLETED       attempt-succeeded
   CANCELLED      ACHSENT         ach-accepted
   PAUSED_SKIPPED PAUSED_SKIPPED  attempt-declined

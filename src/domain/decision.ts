@@ -1,6 +1,7 @@
 import type { GateReason } from './ach/gate.ts';
 import type { AttemptId, OpenAttempt } from './attempt.ts';
 import type { Instant } from './instant.ts';
+import type { LeavingReason } from './leaving.ts';
 import type { LimitFacts, LimitReason } from './limits.ts';
 import type { Cents } from './money.ts';
 import type { PathRules } from './paths.ts';
@@ -53,7 +54,7 @@ export type DeferReason =
   | 'user-under-investigation'
   | 'user-status-unknown';
 
-export type CloseReason = 'pending-cancellation' | 'user-cancelled' | 'user-banned' | 'employee' | 'too-old';
+export type CloseReason = LeavingReason | 'user-cancelled' | 'user-banned' | 'employee' | 'too-old';
 
 export type SkipReason = LimitReason | GateReason | CloseReason | 'no-debit-card' | 'amount-not-positive';
 

@@ -2,8 +2,9 @@ import type { CalendarDate } from './calendar-date.ts';
 import { dateOf } from './calendar-date.ts';
 import type { UserFacts } from './decision.ts';
 import type { Instant } from './instant.ts';
+import type { LeavingReason } from './leaving.ts';
+import { whyLeft } from './leaving.ts';
 import type { Subscription, SubscriptionId } from './subscription.ts';
-import { PENDING_CANCELLATION } from './subscription.ts';
 
 /** The notifications service knows it by this name, which counts the days in between. */
 export const THREE_DAY_NOTICE = 'three_day_notification';
@@ -11,7 +12,7 @@ export const THREE_DAY_NOTICE = 'three_day_notification';
 export type NoNotice =
   | 'not-scheduled'
   | 'another-date'
-  | 'pending-cancellation'
+  | LeavingReason
   | 'already-due'
   | 'amount-not-positive'
   | 'user-missing'
@@ -27,7 +28,8 @@ export function noNotice(
   if (billingStatus !== 'SCHEDULED') return 'not-scheduled';
   if (dateOf(billingDate) !== day) return 'another-date';
   // It ends on that day instead of being charged: nobody is told of a charge that will not come.
-  if (updatedEvent === PENDING_CANCELLATION) return 'pending-cancellation';
+  const left = whyLeft({ updatedEvent });
+  if (left !== null) return left;
   if (billingAmount <= 0) return 'amount-not-positive';
   // The services were down for days: a notice after the charge would only confuse.
   return billingDate <= now ? 'already-due' : null;

@@ -13,9 +13,10 @@ import type {
 } from './decision.ts';
 import type { Instant } from './instant.ts';
 import { plusDays } from './instant.ts';
+import { whyLeft } from './leaving.ts';
 import type { PathRules } from './paths.ts';
 import type { Rail, Subscription } from './subscription.ts';
-import { PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from './subscription.ts';
+import { PAUSE_PENDING_RESUME } from './subscription.ts';
 
 /** What forbids a charge: wait, or close the record. */
 export type Obstacle = Extract<Decision, { verdict: 'deferred' | 'cancel' | 'waive' | 'go-stale' }>;
@@ -25,7 +26,8 @@ export function obstacleTo(question: Question): Obstacle | null {
   const { record, facts } = question;
   const deferral = eventAgainst(facts.membershipEvent, question.rules) ?? frozen(question);
   if (deferral !== null) return { verdict: 'deferred', reason: deferral };
-  if (record.updatedEvent === PENDING_CANCELLATION) return close('cancel', 'pending-cancellation');
+  const left = whyLeft(record);
+  if (left !== null) return close('cancel', left);
   const user = userObstacle(facts.user);
   if (user !== null) return user;
   // Nothing is due for a paused period, so there is nothing to waive or to write off.

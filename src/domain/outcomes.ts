@@ -3,6 +3,7 @@ import { RETURNABLE_DAYS } from './ach/settlement.ts';
 import type { CloseReason, PauseContinuation, RefusalReason } from './decision.ts';
 import type { Instant } from './instant.ts';
 import { plusDays } from './instant.ts';
+import { whyLeft } from './leaving.ts';
 import type { Cents } from './money.ts';
 import { sayMoney } from './money.ts';
 import { nextPeriod } from './next-period.ts';
@@ -92,8 +93,8 @@ export function achCompleted<S extends Subscription>(record: S, now: Instant): S
     ...record,
     process: record.process ?? 'NOT_IDENTIFIED',
     billingStatus: 'COMPLETED',
-    // Whoever has cancelled stays so: should the money come back, it is not asked for again.
-    updatedEvent: isLeaving(record) ? record.updatedEvent : PAYMENT_COMPLETED,
+    // Whoever has left stays so: should the money come back, it is not asked for again.
+    updatedEvent: whyLeft(record) === null ? PAYMENT_COMPLETED : record.updatedEvent,
     completionDate: now,
     usioError: '',
   };

@@ -42,6 +42,7 @@ export type Rail = (typeof RAILS)[number];
 /** Values of `updated_event` that rules decide on. Others are carried along as they are. */
 export const PENDING_CANCELLATION = 'PENDING_CANCELLATION';
 export const PAUSE_PENDING_RESUME = 'pause-pending-resume';
+export const ACCOUNT_CLOSED = 'account-closed';
 
 /**
  * One billing period of one user, named as the row's attributes are. Times that are not set are null (Go's zero time).

@@ -98,7 +98,18 @@ export const TRANSITIONS: Record<BillingStatus, Row> = {
     STALE: ['ach-returned'],
   },
   WAIVED: { WAIVED: ['attempt-declined'], ...OWN_OUTCOME },
-  CANCELLED: { CANCELLED: ['attempt-declined'], ...OWN_OUTCOME },
+  CANCELLED: {
+    CANCELLED: [
+      'attempt-declined',
+      // Said to the record of a reactivation that has no answer yet.
+      'membership-cancelled',
+      'membership-paused',
+      'membership-retracted',
+      'membership-unpaused',
+      'account-closed',
+    ],
+    ...OWN_OUTCOME,
+  },
   PAUSED_SKIPPED: { PAUSED_SKIPPED: ['attempt-declined'], ...OWN_OUTCOME },
   REFUNDED: { REFUNDED: ['attempt-declined', ...REFUND_ANSWER], ...OWN_OUTCOME },
   STALE: { STALE: ['attempt-declined', ...REFUND_ANSWER], ...OWN_OUTCOME },

@@ -268,6 +268,12 @@ const cases: Record<string, Plant> = {
     await on.put('history', changed(born!, { updated_event: 'PENDING_CANCELLATION' }));
     return one(owner, 6, /was opened on a record that was to be cancelled/);
   },
+  'rule 6: an intent on a record of a closed account': async () => {
+    const owner = await collected();
+    const [born] = await on.history(owner);
+    await on.put('history', changed(born!, { updated_event: 'account-closed' }));
+    return one(owner, 6, /was opened on a record that was of a closed account/);
+  },
   'rule 6: an intent on a paused record': async () => {
     const owner = await collected();
     const [born] = await on.history(owner);

@@ -78,7 +78,10 @@ export function subscriptions(now: Instant): fc.Arbitrary<Subscription> {
     process: fc.option(fc.constantFrom(...PROCESSES)),
     updatedEvent: fc.oneof(
       { weight: 6, arbitrary: fc.constant('') },
-      { weight: 1, arbitrary: fc.constantFrom('PENDING_CANCELLATION', 'SUB_PAUSED', 'UNPAUSE') },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom('PENDING_CANCELLATION', 'account-closed', 'SUB_PAUSED', 'UNPAUSE'),
+      },
       { weight: 1, arbitrary: fc.constant('pause-pending-resume') },
     ),
     term: fc.constantFrom(...TERMS),

@@ -60,7 +60,7 @@ export const paymentRoutes = (dependencies: PaymentRouteDependencies): Route[] =
     description:
       'A SCHEDULED or ERROR record. The request is stored before the answer; a worker carries it out. With `wait` the answer is 200 when the outcome is known in time. A decline leaves the record’s status.',
     params: z.strictObject({ user_id: userId, subscription_id: subscriptionId }),
-    problems: [...ANY_PAYMENT, 'pending-cancellation'],
+    problems: [...ANY_PAYMENT, 'pending-cancellation', 'account-closed'],
     async handle(input, context) {
       const result = await requestPayment(dependencies, {
         requestId: triggerOf('pay', context),
@@ -118,6 +118,8 @@ function problemOf(refusal: PaymentRefusal | PaybackRefusal): Problem {
       return new Problem('not-payable', `the record is ${refusal.status}`);
     case 'pending-cancellation':
       return new Problem('pending-cancellation', 'the member has cancelled: this period will not be charged');
+    case 'account-closed':
+      return new Problem('account-closed', 'the account was closed: this period will not be charged');
     case 'attempt-open':
       return new Problem('attempt-open', 'a charge for this record has no answer yet: no other may begin');
     case 'no-debit-card':

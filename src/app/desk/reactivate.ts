@@ -1,9 +1,8 @@
-import { billingInstant } from '../../domain/billing-dates.ts';
-import { dateOf } from '../../domain/calendar-date.ts';
-import { wholeSecond } from '../../domain/instant.ts';
 import { ownRecord } from '../../domain/plans/own-record.ts';
-import { isLeaving, isToCome } from '../../domain/plans/upcoming.ts';
+import { REACTIVATED, isComingBack } from '../../domain/plans/coming-back.ts';
+import { isLeaving, isPeriod, isToCome } from '../../domain/plans/upcoming.ts';
 import type { Subscription, UserId } from '../../domain/subscription.ts';
+import { ACCOUNT_CLOSED } from '../../domain/subscription.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
 import { assertNothingOpen, backgroundOf, withMember } from './desk.ts';
@@ -54,7 +53,7 @@ async function payToComeBack(
   const before = await paidBefore(dependencies, member, background);
   if (before !== null) return before;
   await assertMayPay(dependencies, member, background, MAY_COME_BACK);
-  const open = await goOnWithOpen(dependencies, member, ({ process }) => process === 'REACTIVATION');
+  const open = await goOnWithOpen(dependencies, member, (_, record) => isStillWanted(record));
   if (open !== null) return open;
   const last = lastPeriod(member);
   await assertNothingUnderWay(dependencies, member);
@@ -64,7 +63,7 @@ async function payToComeBack(
     amount,
     tierName: last.receiptTierName,
     process: 'REACTIVATION',
-    updatedEvent: 'user-reactivated',
+    updatedEvent: REACTIVATED,
   } as const;
   const born = ownRecord(last, payment, member.now);
   return payByCard(dependencies, member, background, { ...wish, born });
@@ -76,10 +75,15 @@ async function assertNothingUnderWay(dependencies: DeskDependencies, member: Mem
     assertNothingOpen((await backgroundOf(dependencies, member, subscriptionId)).state);
 }
 
-/** Cancelled, and still to come; or over with the account, whatever was under way. */
+/** Nothing else was said since. A charge that may not have been made yet is not made for somebody who has left again. */
+const isStillWanted = (record: Subscription): boolean =>
+  isComingBack(record) && record.updatedEvent === REACTIVATED;
+
+/** Cancelled, and still to come; said otherwise after asking to come back; or over with the account. */
 const hasLeft = (record: Subscription): boolean =>
   (isToCome(record) && isLeaving(record)) ||
-  (record.billingStatus === 'CANCELLED' && record.updatedEvent === 'account-closed');
+  (isComingBack(record) && !isStillWanted(record)) ||
+  (record.billingStatus === 'CANCELLED' && record.updatedEvent === ACCOUNT_CLOSED);
 
 /** What the member had before, and comes back to. */
 function lastPeriod({ partition }: MemberFile): StoredSubscription {
@@ -89,7 +93,3 @@ function lastPeriod({ partition }: MemberFile): StoredSubscription {
   if (last === undefined) throw new Refusal('membership-ended', 'there never was a membership: activate one');
   return last;
 }
-
-/** Payments of their own stand beside the chain; a proration may be for a tier that the member never got. */
-const isPeriod = ({ billingDate }: Subscription): boolean =>
-  wholeSecond(billingDate) === billingInstant(dateOf(billingDate));

@@ -6,6 +6,7 @@ import type { Finding } from '../violation.ts';
 
 const COLLECTABLE: readonly string[] = ['SCHEDULED', 'ERROR'];
 const LEAVING = 'PENDING_CANCELLATION';
+const CLOSED = 'account-closed';
 
 /** No intent while a freeze, the record's own state, or another attempt on it forbids one. */
 export const noForbiddenIntent: Rule = function* ({ userId, records }, { freezes }): Generator<Finding> {
@@ -55,6 +56,7 @@ function* forbiddenByRecord(record: RecordCase, attempt: Attempt): Generator<str
   const opened = `attempt ${attempt.id} was opened on a record that was`;
   if (!COLLECTABLE.includes(before.status)) yield `${opened} ${before.status}`;
   else if (before.updatedEvent === LEAVING) yield `${opened} to be cancelled`;
+  else if (before.updatedEvent === CLOSED) yield `${opened} of a closed account`;
 }
 
 /** Two at once could both be paid. */

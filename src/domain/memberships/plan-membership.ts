@@ -1,7 +1,8 @@
 import type { Instant } from '../instant.ts';
 import { compareInstants } from '../instant.ts';
+import { asOwnRecord, asPeriod, isComingBack } from '../plans/coming-back.ts';
 import type { Subscription, SubscriptionId, Term } from '../subscription.ts';
-import { PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from '../subscription.ts';
+import { ACCOUNT_CLOSED, PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from '../subscription.ts';
 import type { Tiers } from '../tiers.ts';
 import { priceOf } from '../tiers.ts';
 import type { MembershipEvent } from './membership-event.ts';
@@ -48,6 +49,24 @@ export type MembershipPlan<S extends Subscription> =
  * the event counts at all (an unknown member, an inactive one) was asked before.
  */
 export function planMembership<S extends Subscription>(
+  event: MembershipEvent,
+  situation: MembershipSituation<S>,
+): MembershipPlan<S> {
+  // Who is coming back has no period yet to which it could be said.
+  const comingBack = new Set(
+    situation.partition.filter(isComingBack).map(({ subscriptionId }) => subscriptionId),
+  );
+  const plan = planFor(event, {
+    ...situation,
+    partition: situation.partition.map(asPeriod),
+    underWay: new Set([...situation.underWay, ...comingBack]),
+  });
+  if (plan.plan !== 'change') return plan;
+  const stored = (record: S): S => (comingBack.has(record.subscriptionId) ? asOwnRecord(record) : record);
+  return { ...plan, changes: plan.changes.map(stored) };
+}
+
+function planFor<S extends Subscription>(
   event: MembershipEvent,
   situation: MembershipSituation<S>,
 ): MembershipPlan<S> {
@@ -144,7 +163,7 @@ function closeAccount<S extends Subscription>({ partition, now }: MembershipSitu
   const cancelled = upcoming.map((record) => ({
     ...changed(record),
     billingStatus: 'CANCELLED' as const,
-    updatedEvent: 'account-closed',
+    updatedEvent: ACCOUNT_CLOSED,
     completionDate: now,
   }));
   return change('account-closed', cancelled);

@@ -26,6 +26,10 @@ export function upcomingPeriod<S extends Subscription>(partition: readonly S[]):
 export const isRepriceable = (record: Subscription): boolean =>
   record.billingStatus === 'SCHEDULED' && record.initialRunDate === null && !isLeaving(record);
 
+/** Payments of their own stand beside the chain; a proration may be for a tier that the member never got. */
+export const isPeriod = ({ billingDate }: Subscription): boolean =>
+  wholeSecond(billingDate) === billingInstant(dateOf(billingDate));
+
 /**
  * The date of a record that is no period of the chain but a payment of its own (a reactivation, a proration): the second
  * at which it was asked for. The billing hour itself is left to the periods, whose dates are read off it.

@@ -247,6 +247,7 @@ const PAYMENTS: Readonly<Record<string, Cases>> = {
     'not-found': async (ask) => ask({ ...of(await member()), user_id: (await member()).userId }),
     'not-payable': async (ask) => ask(of(await member({ billingStatus: 'WAIVED' }))),
     'pending-cancellation': async (ask) => ask(of(await member(LEAVING))),
+    'account-closed': async (ask) => ask(of(await member({ updatedEvent: 'account-closed' }))),
     'attempt-open': async (ask) => ask(of(await hanging())),
     frozen: async (ask) => ask(of(await frozen(await member()))),
     'not-owned': async (ask) => ask(of(await member()), { through: theirs }),

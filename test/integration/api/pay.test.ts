@@ -182,6 +182,11 @@ describe('paying by hand is refused', () => {
     expect(await refusal(record)).toEqual([409, 'pending-cancellation']);
   });
 
+  it('when the account was closed', async () => {
+    const record = await system.here.member({}, { updatedEvent: 'account-closed' });
+    expect(await refusal(record)).toEqual([409, 'account-closed']);
+  });
+
   it('while a charge has no answer', async () => {
     const record = await owing();
     await system.here.faults([

@@ -11,6 +11,7 @@ import type { PaymentDesk } from '../../support/payment-desk.ts';
 import { paymentDesk } from '../../support/payment-desk.ts';
 import { at } from '../../support/records.ts';
 import type { World } from '../../support/world.ts';
+import { debits } from '../../support/world.ts';
 
 /* What is said about a membership while a payment is under way must not be forgotten when the payment is known. */
 
@@ -110,6 +111,59 @@ describe('an entry that was sent before its member cancelled', () => {
       verdict: 'cancelled',
       reason: 'pending-cancellation',
     });
+  });
+});
+
+describe('an entry whose account was closed while it was sent', () => {
+  /** Whoever sent it was told of the account that was closed when it wrote the answer down. */
+  async function sentAndClosed(): Promise<StoredSubscription> {
+    const record = await member({ has_debit_card: false, ach: RETURNS_ONCE });
+    here.onStep = async (step) => {
+      if (step === 'charged') await memberships.happens(record.userId, 'CLOSEACCOUNT');
+    };
+    expect(await here.collect('INITIAL', record)).toMatchObject({ verdict: 'sent' });
+    here.onStep = () => undefined;
+    await on.at(plusDays(start, 7));
+    return here.row(record);
+  }
+
+  const debitsOf = async (record: StoredSubscription) => debits(await here.ledger(record));
+
+  it.each(['RETRY', 'WEBHOOK'] as const)('is not asked for again by %s when it came back', async (path) => {
+    const sent = await sentAndClosed();
+    await payments.tell('RETURNED', sent);
+    expect(await here.row(sent)).toMatchObject({ billingStatus: 'ERROR', updatedEvent: 'account-closed' });
+    expect(await here.collect(path, sent)).toMatchObject({ verdict: 'cancelled', reason: 'account-closed' });
+    expect(await here.row(sent)).toMatchObject({
+      billingStatus: 'CANCELLED',
+      updatedEvent: 'account-closed',
+    });
+    expect(await debitsOf(sent)).toBe(1);
+  });
+
+  it('is not asked for again when it was paid, and came back late', async () => {
+    const sent = await sentAndClosed();
+    await payments.tell('COMPLETED', sent);
+    expect(await here.row(sent)).toMatchObject({
+      billingStatus: 'COMPLETED',
+      updatedEvent: 'account-closed',
+    });
+    await payments.tell('RETURNED', sent);
+    expect(await here.collect('RETRY', sent)).toMatchObject({
+      verdict: 'cancelled',
+      reason: 'account-closed',
+    });
+    expect(await debitsOf(sent)).toBe(1);
+  });
+
+  it('is not paid by hand either', async () => {
+    const sent = await sentAndClosed();
+    await payments.tell('RETURNED', sent);
+    expect(await here.collect('MANUAL_REPAYMENT', sent)).toMatchObject({
+      verdict: 'skipped',
+      reason: 'account-closed',
+    });
+    expect(await here.row(sent)).toMatchObject({ billingStatus: 'ERROR' });
   });
 });
 

@@ -33,6 +33,12 @@ describe('an entry that was paid', () => {
     });
   });
 
+  it.each(['PENDING_CANCELLATION', 'account-closed'])('still says that its member has left (%s)', (said) => {
+    const paid = achCompleted(sent({ updatedEvent: said }), NOW);
+    expect(paid).toMatchObject({ billingStatus: 'COMPLETED', updatedEvent: said });
+    expect(achReturned(paid, insufficient, POLICY, NOW).updatedEvent).toBe(said);
+  });
+
   it('leaves who collected it, or says that nobody knows', () => {
     expect(achCompleted(sent(), NOW).process).toBe('RETRY');
     expect(achCompleted(sent({ process: null }), NOW).process).toBe('NOT_IDENTIFIED');

@@ -337,6 +337,11 @@ describe('the write-off run', () => {
       record({ updatedEvent: 'PENDING_CANCELLATION' }),
       { verdict: 'cancel', reason: 'pending-cancellation' },
     ],
+    [
+      'an account that was closed',
+      record({ updatedEvent: 'account-closed' }),
+      { verdict: 'cancel', reason: 'account-closed' },
+    ],
     ['a banned user', userStatus('BANNED'), { verdict: 'cancel', reason: 'user-banned' }],
     ['an employee', employee, { verdict: 'waive', reason: 'employee' }],
   ])('answers %s before the age', (_, change, expected) => {
@@ -377,6 +382,7 @@ describe('a payment by hand', () => {
       record({ updatedEvent: 'PENDING_CANCELLATION' }),
       skipped('pending-cancellation'),
     ],
+    ['an account that was closed', record({ updatedEvent: 'account-closed' }), skipped('account-closed')],
     ['a cancelled membership', userStatus('PAUSED'), skipped('user-cancelled')],
     ['a banned user', userStatus('BANNED'), skipped('user-banned')],
     ['an employee', employee, skipped('employee')],
@@ -484,6 +490,15 @@ describe('the user', () => {
     const cancelled = { verdict: 'cancel', reason: 'pending-cancellation' };
     expect(given('INITIAL', leaving, facts({ user: null }))).toEqual(cancelled);
     expect(given('INITIAL', leaving, userStatus('BANNED'))).toEqual(cancelled);
+  });
+
+  it('what was closed with its account is not asked for again, by whichever path', () => {
+    const owed = record({ billingStatus: 'ERROR', updatedEvent: 'account-closed' });
+    for (const path of ['RETRY', 'WEBHOOK', 'WEBHOOK_BALANCE', 'BATCH', 'STALE'] as const) {
+      expect(given(path, owed)).toEqual({ verdict: 'cancel', reason: 'account-closed' });
+      expect(given(path, owed, userStatus('BANNED'))).toMatchObject({ reason: 'account-closed' });
+      expect(given(path, owed, facts({ openAttempt: OPEN }))).toEqual(blocked('account-closed'));
+    }
   });
 });
 
@@ -735,7 +750,7 @@ describe('in every situation', () => {
       'user-under-investigation',
       'user-status-unknown',
     ],
-    close: ['pending-cancellation', 'user-cancelled', 'user-banned', 'employee', 'too-old'],
+    close: ['pending-cancellation', 'account-closed', 'user-cancelled', 'user-banned', 'employee', 'too-old'],
     limit: ['older-period-first', 'initial-today', 'retried-today', 'webhooks-today', 'attempts-used-up'],
     gate: [
       'ach-account-blocked',
@@ -775,7 +790,9 @@ describe('in every situation', () => {
         expect(decision.rail).toBe(facts.openAttempt?.rail);
         return;
       case 'cancel':
-        expect(['pending-cancellation', 'user-cancelled', 'user-banned']).toContain(decision.reason);
+        expect(['pending-cancellation', 'account-closed', 'user-cancelled', 'user-banned']).toContain(
+          decision.reason,
+        );
         return;
       case 'waive':
         expect(decision.reason).toBe('employee');
@@ -805,7 +822,7 @@ describe('in every situation', () => {
     const flagged = record.billingStatus === 'SCHEDULED' && record.updatedEvent === 'pause-pending-resume';
     expect(path).not.toBe('STALE');
     expect(['SCHEDULED', 'ERROR']).toContain(record.billingStatus);
-    expect(record.updatedEvent).not.toBe('PENDING_CANCELLATION');
+    expect(['PENDING_CANCELLATION', 'account-closed']).not.toContain(record.updatedEvent);
     expect(facts.openAttempt).toBeNull();
     expect(record.billingAmount).toBeGreaterThan(0);
     expect(facts.membershipEvent).not.toBe('unapplied');
@@ -995,7 +1012,7 @@ describe('in every situation', () => {
           ? situation
           : facts({ membershipEvent: worse })(situation),
       );
-      neverOpens(fc.constant('PENDING_CANCELLATION'), (situation, updatedEvent) =>
+      neverOpens(fc.constantFrom('PENDING_CANCELLATION', 'account-closed'), (situation, updatedEvent) =>
         record({ updatedEvent })(situation),
       );
       neverOpens(fc.constant(OPEN), (situation, openAttempt) => facts({ openAttempt })(situation));

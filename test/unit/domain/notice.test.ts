@@ -30,6 +30,7 @@ describe('a member is told of a record', () => {
     ['another-date', { billingDate: at('2026-11-19T23:59:59Z') }],
     ['another-date', { billingDate: at('2026-11-21T00:00:00Z') }],
     ['pending-cancellation', { updatedEvent: 'PENDING_CANCELLATION' }],
+    ['account-closed', { updatedEvent: 'account-closed' }],
     ['amount-not-positive', { billingAmount: ZERO }],
   ])('but not (%s) with %o', (reason, fields) => {
     expect(noNotice(due(fields), DAY, NOW)).toBe(reason);

@@ -54,7 +54,7 @@ const GRID = `
   COMPLETED       .       A     SDoad  RH     .      .      .      .      F      R     .
   ERROR           s       A     S      ODBsad Es     Xs     .      .      .      T     .
   WAIVED          .       A     S      .      D      .      .      .      .      .     .
-  CANCELLED       .       A     S      .      .      D      .      .      .      .     .
+  CANCELLED       .       A     S      .      .      Dcpruz .      .      .      .     .
   PAUSED          us      A     S      .      s      Xuzsy  Dcs    K      .      .     .
   PAUSED_SKIPPED  .       A     S      .      .      .      .      D      .      .     .
   REFUNDED        .       A     S      .      .      .      .      .      Dad    .     .

@@ -203,6 +203,7 @@ describe('an intent', () => {
   it.each<[string, Record<string, string>, Record<string, string>]>([
     ['the record is over', {}, { billing_status: 'COMPLETED' }],
     ['the record is to be cancelled', {}, { updated_event: 'PENDING_CANCELLATION' }],
+    ['the record was closed with its account', {}, { updated_event: 'account-closed' }],
     ['it is for another amount', { amount: '9.99' }, {}],
     ['it is not due', {}, { billing_date: '2026-11-17T06:00:00Z' }],
   ])('is found when %s', (_, more, row) => {

@@ -9,6 +9,7 @@ import {
 } from '../../../../src/domain/memberships/membership-event.ts';
 import { planMembership } from '../../../../src/domain/memberships/plan-membership.ts';
 import { cents } from '../../../../src/domain/money.ts';
+import { asPeriod, isComingBack } from '../../../../src/domain/plans/coming-back.ts';
 import type { Subscription, SubscriptionId, UserId } from '../../../../src/domain/subscription.ts';
 import { TERMS } from '../../../../src/domain/subscription.ts';
 import type { Tiers } from '../../../../src/domain/tiers.ts';
@@ -283,6 +284,88 @@ describe('CLOSEACCOUNT', () => {
   });
 });
 
+describe('who is coming back', () => {
+  /** A charge without an answer brought it into the world, as CANCELLED. */
+  const comingBack = (fields: Partial<Subscription> = {}) =>
+    subscription({
+      billingDate: at('2026-11-16T07:58:12Z'),
+      billingStatus: 'CANCELLED',
+      process: 'REACTIVATION',
+      updatedEvent: 'user-reactivated',
+      completionDate: at('2026-11-16T07:58:12Z'),
+      ...fields,
+    });
+
+  it.each<[Type, Partial<Subscription>]>([
+    ['CANCEL', { updatedEvent: 'PENDING_CANCELLATION' }],
+    ['SUB_PAUSED', { updatedEvent: 'SUB_PAUSED', pauseDurationMonths: -1 }],
+    ['CLOSEACCOUNT', { updatedEvent: 'account-closed', completionDate: NOW }],
+  ])('and says %s has it noted on the record that is being paid for', (type, fields) => {
+    const own = comingBack();
+    expect(changes(event(type), [own])).toEqual([{ ...own, ...fields }]);
+  });
+
+  it('is heard also after the charge was given up: it may turn out to have been made', () => {
+    const own = comingBack({ usioError: 'abandoned: the processor never knew of it' });
+    expect(changes(event('CANCEL'), [own])).toMatchObject([{ updatedEvent: 'PENDING_CANCELLATION' }]);
+  });
+
+  it('and takes back what was said comes back as before', () => {
+    const own = comingBack();
+    expect(after(event('RETRACT'), after(event('CANCEL'), [own]))).toEqual([own]);
+    expect(plan(event('RETRACT'), [own])).toEqual({ plan: 'nothing', reason: 'nothing-to-retract' });
+  });
+
+  it('has resumed, though another period goes on: the next is not paused', () => {
+    const leaving = scheduled({ billingDate: NEXT_MONTH, updatedEvent: 'PENDING_CANCELLATION' });
+    const paused = after(event('SUB_PAUSED'), [comingBack(), leaving]);
+    expect(after(event('UNPAUSE'), paused)).toMatchObject([
+      { billingStatus: 'CANCELLED', pauseDurationMonths: 0 },
+      { billingStatus: 'SCHEDULED', updatedEvent: 'PENDING_CANCELLATION' },
+    ]);
+  });
+
+  it('keeps the amount and the term that are being charged', () => {
+    const own = comingBack({ term: 'YEARLY', billingAmount: cents(3999) });
+    expect(changes(event('SUB_PAUSED'), [own])).toMatchObject([{ term: 'YEARLY', billingAmount: 3999 }]);
+    expect(changes(event('RETRACT', { term: 'MONTHLY' }), after(event('CANCEL'), [own]))).toEqual([own]);
+  });
+
+  it.each<[string, Partial<Subscription>]>([
+    ['was declined', { transactionId: 'JPM-1', usioError: '14: no such card' }],
+    ['was over with the account', { updatedEvent: 'account-closed' }],
+    ['is a period that was cancelled', { billingDate: NEXT_MONTH }],
+    ['paid for something else', { process: 'NOT_IDENTIFIED' }],
+  ])('is nobody whose record %s', (_, fields) => {
+    for (const type of HANDLED_EVENTS)
+      expect(plan(event(type), [comingBack(fields)])).toMatchObject({ plan: 'nothing' });
+  });
+
+  it('is spoken to as if the period were there already', () => {
+    const all = fc.array(
+      fc.record({
+        type: fc.constantFrom(...HANDLED_EVENTS),
+        pauseDurationMonths: fc.option(fc.integer({ min: -3, max: 4 })),
+      }),
+      { maxLength: 6 },
+    );
+    const through = (said: Subscription, events: readonly Partial<MembershipEvent>[]) =>
+      events.reduce<Subscription[]>(
+        (records, { type, ...more }) => after(event(type!, more), records),
+        [said],
+      )[0]!;
+    fc.assert(
+      fc.property(all, (events) => {
+        const own = asPeriod(through(comingBack(), events));
+        const period = through(scheduled(), events);
+        const { billingStatus, updatedEvent } = period;
+        expect(own).toMatchObject({ billingStatus, updatedEvent });
+        if (billingStatus === 'PAUSED') expect(own.pauseDurationMonths).toBe(period.pauseDurationMonths);
+      }),
+    );
+  });
+});
+
 describe('whatever comes', () => {
   const events = fc
     .record({
@@ -293,7 +376,8 @@ describe('whatever comes', () => {
     .map(({ type, ...fields }) => event(type, fields));
   const partitions = fc
     .uniqueArray(subscriptions(NOW), { maxLength: 5, selector: ({ subscriptionId }) => subscriptionId })
-    .map((records) => records.map((record) => ({ ...record, billingStatus: live(record.billingStatus) })));
+    .map((records) => records.map((record) => ({ ...record, billingStatus: live(record.billingStatus) })))
+    .map((records) => records.filter((record) => !isComingBack(record)));
   /** Half of what is over is made live: otherwise most events would find nothing. */
   const live = (status: Subscription['billingStatus']) =>
     status === 'WAIVED' || status === 'REFUNDED' ? 'PAUSED' : status === 'STALE' ? 'SCHEDULED' : status;
