@@ -418,6 +418,14 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/integration/api/memberships-money.test.ts',
   },
   {
+    name: 'upgrade-whatever-it-has-become',
+    what: "a year's price is charged every month: the upgrade was paid for before a pause, and heard of after it",
+    file: 'src/app/what-payment-brings.ts',
+    find: 'if (instead !== undefined && !isStillIn(period, instead)) return { ...NOTHING_MORE, isInVain: true };',
+    replace: '',
+    test: 'test/integration/api/memberships-money.test.ts',
+  },
+  {
     name: 'a-page-is-done-once',
     what: 'a run stands still for ever at a page that was done while it stood elsewhere',
     file: 'queues/queue-set.ts',
