@@ -426,6 +426,14 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/integration/api/memberships-money.test.ts',
   },
   {
+    name: 'come-back-to-another-day',
+    what: 'who comes back on the 31st is billed on the 28th for ever after February',
+    file: 'src/domain/next-period.ts',
+    find: 'datesOfChain(partition), cameBackAt(record, partition));',
+    replace: 'datesOfChain(partition));',
+    test: 'test/unit/domain/next-period.test.ts',
+  },
+  {
     name: 'a-page-is-done-once',
     what: 'a run stands still for ever at a page that was done while it stood elsewhere',
     file: 'queues/queue-set.ts',

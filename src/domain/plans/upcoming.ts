@@ -27,8 +27,8 @@ export const isRepriceable = (record: Subscription): boolean =>
   record.billingStatus === 'SCHEDULED' && record.initialRunDate === null && !isLeaving(record);
 
 /**
- * The date of a record that is no period of the chain but a payment of its own (a reactivation, a proration): the second
- * at which it was asked for. The billing hour itself is left to the periods, whose dates are read off it.
+ * The date of a record that is a payment of its own (a reactivation, a proration): the second at which it was asked for.
+ * The billing hour itself is left to the periods that runs open: a proration is none, and must not be taken for one.
  */
 export function dateOfItsOwn(now: Instant): Instant {
   const second = wholeSecond(now);
