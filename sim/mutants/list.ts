@@ -434,6 +434,14 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/unit/domain/next-period.test.ts',
   },
   {
+    name: 'a-year-for-each-month-of-a-pause',
+    what: 'who has paused a yearly membership for two months is billed again after two years',
+    file: 'src/domain/outcomes.ts',
+    find: "nextPeriod({ ...record, term: 'MONTHLY' }, partition, now);",
+    replace: 'nextPeriod(record, partition, now);',
+    test: 'test/unit/domain/pause-outcomes.test.ts',
+  },
+  {
     name: 'a-page-is-done-once',
     what: 'a run stands still for ever at a page that was done while it stood elsewhere',
     file: 'queues/queue-set.ts',

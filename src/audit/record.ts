@@ -18,6 +18,8 @@ export interface RecordState {
   readonly billingWeek: number | null;
   /** By this record the member came back: it is paid, and a membership begins anew with it. */
   readonly cameBack: boolean;
+  /** 0: it was not paused. */
+  readonly pauseMonths: number;
 }
 
 /** A history row also tells why, unless the Go service wrote it. */
@@ -64,6 +66,7 @@ export function readState(item: PlainItem): RecordState {
     monthsPerTerm: optionalText(item, 'term') === 'YEARLY' ? 12 : 1,
     billingWeek: typeof item['billing_week'] === 'number' ? item['billing_week'] : null,
     cameBack: attempted && optionalText(item, 'process') === 'REACTIVATION',
+    pauseMonths: typeof item['pause_duration_months'] === 'number' ? item['pause_duration_months'] : 0,
   };
 }
 

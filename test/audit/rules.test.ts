@@ -137,6 +137,21 @@ describe('rule 7', () => {
     });
   });
 
+  it('a pause goes by months, also in a membership that is billed by the year', () => {
+    const paused = { term: 'YEARLY', billing_status: 'PAUSED_SKIPPED', pause_duration_months: 2 };
+    const notTried = { ...paused, initial_run_date: '0001-01-01T00:00:00Z' };
+    const resumed = (date: string) =>
+      record(
+        row(`${date}T06:00:00Z`, { ...notTried, billing_status: 'SCHEDULED', pause_duration_months: 0 }),
+      );
+    const skipped = record(row('2026-11-16T06:00:00Z', notTried));
+    expect(findings(everyChainGoesOn, [skipped, resumed('2026-12-16')])).toEqual([]);
+    expect(findings(everyChainGoesOn, [skipped, resumed('2027-11-16')])[0]).toMatch(/a period is skipped/);
+    // Its successor was opened when it was first tried.
+    const tried = record(row('2026-11-16T06:00:00Z', paused));
+    expect(findings(everyChainGoesOn, [tried, resumed('2027-11-16')])).toEqual([]);
+  });
+
   it('a chain that ended needs no next period', () => {
     expect(
       findings(everyChainGoesOn, [record(row('2026-11-16T06:00:00Z', { billing_status: 'CANCELLED' }))]),

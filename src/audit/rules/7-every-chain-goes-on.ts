@@ -91,8 +91,8 @@ function wrongStepFromAny(
 function wrongStep(before: RecordState, period: RecordState, anchors: ReadonlySet<number>): string | null {
   const months = monthOf(period.billingDate) - monthOf(before.billingDate);
   const fromTo = `from ${before.billingDateText} to ${period.billingDateText}`;
-  if (months > before.monthsPerTerm) return `a period is skipped ${fromTo}`;
-  if (months < before.monthsPerTerm) return `a period is doubled ${fromTo}`;
+  if (months > monthsAfter(before)) return `a period is skipped ${fromTo}`;
+  if (months < monthsAfter(before)) return `a period is doubled ${fromTo}`;
   if (before.billingWeek !== period.billingWeek) return null;
   const { year, month, day } = dateOf(period.billingDate);
   const expected =
@@ -101,3 +101,7 @@ function wrongStep(before: RecordState, period: RecordState, anchors: ReadonlySe
       : [nthFriday(year, month, before.billingWeek)];
   return expected.includes(day) ? null : `the day is wrong ${fromTo}`;
 }
+
+/** A pause is counted in months, whatever the term. What was tried had the next period a term later before it was paused. */
+const monthsAfter = ({ pauseMonths, attempted, monthsPerTerm }: RecordState): number =>
+  pauseMonths !== 0 && !attempted ? 1 : monthsPerTerm;
