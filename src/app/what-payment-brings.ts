@@ -1,10 +1,10 @@
 import type { Instant } from '../domain/instant.ts';
 import { periodAfterPayment } from '../domain/outcomes.ts';
-import { inPlan } from '../domain/plans/change-plan.ts';
+import { inPlan, isStillIn } from '../domain/plans/change-plan.ts';
 import { REACTIVATED, asPeriod } from '../domain/plans/coming-back.ts';
 import { isLeaving, isRepriceable, isToCome } from '../domain/plans/upcoming.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import type { Attempt } from '../ports/pipeline.ts';
+import type { Attempt, UpgradeOf } from '../ports/pipeline.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
 import type { Case, CaseChange } from './collection-case.ts';
 import { nextPeriodOf } from './collection-case.ts';
@@ -58,13 +58,17 @@ const cancelled = (record: StoredSubscription, now: Instant): StoredSubscription
   completionDate: now,
 });
 
-/** Between the charge and its answer the period may have been billed, paused or cancelled. */
+/**
+ * Between the charge and its answer the period may have been billed, paused or cancelled; or it is billed by other terms by
+ * now. A year's price on what has become a month's would be charged every month, and who asked for less since means that.
+ */
 async function upgraded(
   { dependencies, partition, record: { userId, receiptTierName: tierName } }: Case,
-  { subscriptionId, amount }: NonNullable<Attempt['upgrades']>,
+  { subscriptionId, amount, instead }: UpgradeOf,
 ): Promise<Consequences> {
   const period = partition.find((row) => row.subscriptionId === subscriptionId);
   if (period === undefined || !isRepriceable(period)) return { ...NOTHING_MORE, isInVain: true };
+  if (instead !== undefined && !isStillIn(period, instead)) return { ...NOTHING_MORE, isInVain: true };
   const query = { userId, subscriptionId, triggerId: '', accountId: null };
   const { state } = await dependencies.pipeline.readBackground(query);
   if (state.open !== null) return { ...NOTHING_MORE, isInVain: true };

@@ -16,6 +16,10 @@ export interface RecordState {
   readonly amountCents: number;
   readonly monthsPerTerm: 1 | 12;
   readonly billingWeek: number | null;
+  /** By this record the member came back: it is paid, and a membership begins anew with it. */
+  readonly cameBack: boolean;
+  /** 0: it was not paused. */
+  readonly pauseMonths: number;
 }
 
 /** A history row also tells why, unless the Go service wrote it. */
@@ -46,6 +50,7 @@ export interface Attempt {
 export class UnreadableItem extends Error {}
 
 export function readState(item: PlainItem): RecordState {
+  const attempted = !isUnset(optionalText(item, 'initial_run_date'));
   return {
     item,
     userId: text(item, 'user_id'),
@@ -55,11 +60,13 @@ export function readState(item: PlainItem): RecordState {
     billingDateText: text(item, 'billing_date'),
     lastRunDate: instant(item, 'last_run_date'),
     lastRunDateText: text(item, 'last_run_date'),
-    attempted: !isUnset(optionalText(item, 'initial_run_date')),
+    attempted,
     updatedEvent: optionalText(item, 'updated_event'),
     amountCents: cents(item, 'billing_amount'),
     monthsPerTerm: optionalText(item, 'term') === 'YEARLY' ? 12 : 1,
     billingWeek: typeof item['billing_week'] === 'number' ? item['billing_week'] : null,
+    cameBack: attempted && optionalText(item, 'process') === 'REACTIVATION',
+    pauseMonths: typeof item['pause_duration_months'] === 'number' ? item['pause_duration_months'] : 0,
   };
 }
 

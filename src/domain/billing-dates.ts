@@ -51,12 +51,21 @@ export function nextBillingDate(period: Period, anchorDay: number): Instant {
  * before it (a month or a year earlier) tells, and so on back, unless that one was on an earlier day that its month did
  * not force: then somebody moved the date. Only dates at the billing hour count; others are prorations and rows that a
  * collision moved.
+ *
+ * Who came back began anew, on that day and at whatever hour: it was not clamped, and what was before says nothing.
  */
-export function anchorDayOf(billingDate: Instant, billingDatesOfUser: Iterable<Instant>): number {
+export function anchorDayOf(
+  billingDate: Instant,
+  billingDatesOfUser: Iterable<Instant>,
+  cameBackAt: Instant | null = null,
+): number {
   const days = new Map<string, number>();
   for (const instant of billingDatesOfUser) {
-    if (isAtBillingHour(instant)) rememberLatestDay(days, dateOf(instant));
+    if (isAtBillingHour(instant) && (cameBackAt === null || instant > cameBackAt))
+      rememberLatestDay(days, dateOf(instant));
   }
+  // Also over a later day of that month, which is left from before.
+  if (cameBackAt !== null) days.set(monthKey(dateOf(cameBackAt)), partsOf(dateOf(cameBackAt)).day);
   let date = dateOf(billingDate);
   let anchor = partsOf(date).day;
   while (isMonthEnd(date)) {

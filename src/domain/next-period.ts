@@ -1,6 +1,7 @@
 import { v5 as uuidV5 } from 'uuid';
-import { anchorDayOf, nextBillingDate } from './billing-dates.ts';
+import { anchorDayOf, billingPeriod, isAtBillingHour, nextBillingDate } from './billing-dates.ts';
 import type { Instant } from './instant.ts';
+import { compareInstants } from './instant.ts';
 import { newRecord } from './new-record.ts';
 import type { Subscription, SubscriptionId } from './subscription.ts';
 
@@ -27,10 +28,7 @@ export function nextPeriod(
   partition: readonly Subscription[],
   now: Instant,
 ): Subscription {
-  const anchor = anchorDayOf(
-    record.billingDate,
-    partition.map((other) => other.billingDate),
-  );
+  const anchor = anchorDayOf(record.billingDate, datesOfChain(partition), cameBackAt(record, partition));
   return newRecord({
     userId: record.userId,
     subscriptionId: successorId(record.subscriptionId),
@@ -42,6 +40,28 @@ export function nextPeriod(
     process: record.process,
     createdDate: now,
   });
+}
+
+/**
+ * A cancelled period tells of the chain where that has no other in its month: there it was passed over. Beside another it
+ * is left from a membership that ended.
+ */
+function datesOfChain(partition: readonly Subscription[]): Instant[] {
+  const isCancelled = ({ billingStatus }: Subscription): boolean => billingStatus === 'CANCELLED';
+  const standing = partition.filter((row) => !isCancelled(row) && isAtBillingHour(row.billingDate));
+  const months = new Set(standing.map(({ billingDate }) => billingPeriod(billingDate)));
+  return partition
+    .filter((row) => !isCancelled(row) || !months.has(billingPeriod(row.billingDate)))
+    .map(({ billingDate }) => billingDate);
+}
+
+/** The last time that a reactivation was paid before this period, if not by it. One that was declined began nothing. */
+function cameBackAt(record: Subscription, partition: readonly Subscription[]): Instant | null {
+  const times = [record, ...partition]
+    .filter(({ process, initialRunDate }) => process === 'REACTIVATION' && initialRunDate !== null)
+    .map(({ billingDate }) => billingDate)
+    .filter((date) => date <= record.billingDate);
+  return times.sort(compareInstants).at(-1) ?? null;
 }
 
 /** A period whose instant is taken was dealt with before (cancelled, say): the next one to bill comes after it. */

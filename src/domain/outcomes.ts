@@ -184,13 +184,18 @@ export function pauseSkipped<S extends Subscription>(record: S, rules: PathRules
   };
 }
 
+/**
+ * A pause is counted in months, also that of a member who was paying for a year by hand when it began: such a period has
+ * kept its term (decision 19), and a step of that term would skip a year for each month.
+ */
 export function periodAfterPause(
   record: Subscription,
   next: PauseContinuation,
   partition: readonly Subscription[],
   now: Instant,
 ): Subscription {
-  const period = nextPeriod(record, partition, now);
+  const monthLater = nextPeriod({ ...record, term: 'MONTHLY' }, partition, now);
+  const period = { ...monthLater, term: record.term };
   if (next.status === 'SCHEDULED') return { ...period, updatedEvent: 'pause-resume' };
   return pausedPeriod(record, period, next.monthsLeft);
 }

@@ -5,6 +5,7 @@ import type { Facts, Freeze } from '../domain/decision.ts';
 import type { AchModel } from '../domain/floats/float.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Cents } from '../domain/money.ts';
+import type { Terms } from '../domain/plans/change-plan.ts';
 import type { RunId } from '../domain/runs.ts';
 import type { Rail, SubscriptionId, UserId } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
@@ -14,6 +15,14 @@ import type { RecordRef } from './runs.ts';
 import type { StaleReturns } from './stale-returns.ts';
 import type { PageKey } from './subscriptions.ts';
 import type { Write } from './transaction.ts';
+
+/** The period that is billed at this price from then on. */
+export interface UpgradeOf {
+  readonly subscriptionId: SubscriptionId;
+  readonly amount: Cents;
+  /** What it was billed as when the member asked; attempts from before this was kept do not say. */
+  readonly instead?: Terms | undefined;
+}
 
 /** Everything that was, or is to be, sent to the processor. Whoever resumes it sends the same again. */
 export interface Attempt {
@@ -32,8 +41,8 @@ export interface Attempt {
   readonly insteadOf: AttemptId | null;
   /** The payment that is given back. Null: it is a charge. */
   readonly refundOf: string | null;
-  /** The period that is billed at this price once the charge, a proration, is paid. */
-  readonly upgrades: { readonly subscriptionId: SubscriptionId; readonly amount: Cents } | null;
+  /** What the charge, a proration, is paid for. */
+  readonly upgrades: UpgradeOf | null;
   /** What decided that a float's attempt goes by ACH. */
   readonly achModel?: AchModel | null | undefined;
   /** Which period of a recurring payment it is for. */

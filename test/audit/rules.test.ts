@@ -102,6 +102,56 @@ describe('rule 7', () => {
     expect(chain(['2026-10-30', '2026-11-20'], { billing_week: 5 })[0]).toMatch(/the day is wrong/);
   });
 
+  describe('of who came back', () => {
+    const returned = (instant: string) => record(row(instant, { process: 'REACTIVATION' }));
+    const paid = (date: string) => record(row(`${date}T06:00:00Z`));
+    const notTried = { initial_run_date: '0001-01-01T00:00:00Z' };
+    const givenUp = (date: string) =>
+      record(row(`${date}T06:00:00Z`, { ...notTried, billing_status: 'CANCELLED' }));
+    const toCome = (date: string) =>
+      record(row(`${date}T06:00:00Z`, { ...notTried, billing_status: 'SCHEDULED' }));
+
+    it('begins anew on that day', () => {
+      const before = [paid('2027-01-15'), returned('2027-01-31T15:00:00Z'), paid('2027-02-28')];
+      expect(findings(everyChainGoesOn, [...before, toCome('2027-03-31')])).toEqual([]);
+      expect(findings(everyChainGoesOn, [...before, toCome('2027-03-28')])).toEqual([
+        '2027-03-28: the day is wrong from 2027-02-28T06:00:00Z to 2027-03-28T06:00:00Z',
+      ]);
+    });
+
+    it('does not go back to the day from before', () => {
+      const before = [givenUp('2027-01-31'), returned('2027-01-28T15:00:00Z'), paid('2027-02-28')];
+      expect(findings(everyChainGoesOn, [...before, toCome('2027-03-28')])).toEqual([]);
+      expect(findings(everyChainGoesOn, [...before, toCome('2027-03-31')])).toHaveLength(1);
+    });
+
+    it('passes what was given up, on its way or beside it', () => {
+      const [back, beside] = [returned('2027-04-30T15:00:00Z'), givenUp('2027-05-31')];
+      expect(findings(everyChainGoesOn, [back, paid('2027-05-30'), beside, toCome('2027-06-30')])).toEqual(
+        [],
+      );
+      const onTheWay = [returned('2026-11-16T08:00:00Z'), givenUp('2026-12-16'), toCome('2027-01-16')];
+      expect(findings(everyChainGoesOn, onTheWay)).toEqual([]);
+      const skipped = [back, givenUp('2027-05-10'), toCome('2027-06-30')];
+      expect(findings(everyChainGoesOn, skipped)[0]).toMatch(/a period is skipped/);
+    });
+  });
+
+  it('a pause goes by months, also in a membership that is billed by the year', () => {
+    const paused = { term: 'YEARLY', billing_status: 'PAUSED_SKIPPED', pause_duration_months: 2 };
+    const notTried = { ...paused, initial_run_date: '0001-01-01T00:00:00Z' };
+    const resumed = (date: string) =>
+      record(
+        row(`${date}T06:00:00Z`, { ...notTried, billing_status: 'SCHEDULED', pause_duration_months: 0 }),
+      );
+    const skipped = record(row('2026-11-16T06:00:00Z', notTried));
+    expect(findings(everyChainGoesOn, [skipped, resumed('2026-12-16')])).toEqual([]);
+    expect(findings(everyChainGoesOn, [skipped, resumed('2027-11-16')])[0]).toMatch(/a period is skipped/);
+    // Its successor was opened when it was first tried.
+    const tried = record(row('2026-11-16T06:00:00Z', paused));
+    expect(findings(everyChainGoesOn, [tried, resumed('2027-11-16')])).toEqual([]);
+  });
+
   it('a chain that ended needs no next period', () => {
     expect(
       findings(everyChainGoesOn, [record(row('2026-11-16T06:00:00Z', { billing_status: 'CANCELLED' }))]),

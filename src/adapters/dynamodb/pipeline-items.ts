@@ -7,7 +7,7 @@ import type { Instant } from '../../domain/instant.ts';
 import { msOf, plusDays, sortableText } from '../../domain/instant.ts';
 import { PLANS } from '../../domain/plan.ts';
 import type { SubscriptionId, UserId } from '../../domain/subscription.ts';
-import { RAILS } from '../../domain/subscription.ts';
+import { RAILS, TERMS } from '../../domain/subscription.ts';
 import type { RunId, RunProcess } from '../../domain/runs.ts';
 import { RUN_PROCESSES } from '../../domain/runs.ts';
 import type { Verdict } from '../../domain/verdict.ts';
@@ -66,6 +66,8 @@ export const RUNNING_RUNS = 'running-runs';
 export const RESUMES = 'resumes';
 const VERDICT_DAYS = 90;
 
+const terms = z.object({ term: z.enum(TERMS), tierName: z.string(), amount: money });
+
 const attempt = z.object({
   attemptId,
   subscriptionId,
@@ -79,7 +81,7 @@ const attempt = z.object({
   insteadOf: attemptId.nullable(),
   // Attempts from before there were refunds and upgrades have neither.
   refundOf: z.string().nullable().default(null),
-  upgrades: z.object({ subscriptionId, amount: money }).nullable().default(null),
+  upgrades: z.object({ subscriptionId, amount: money, instead: terms.optional() }).nullable().default(null),
   achModel: z
     .object({
       override: z.boolean(),

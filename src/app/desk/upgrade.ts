@@ -1,6 +1,6 @@
 import type { Cents } from '../../domain/money.ts';
 import { ZERO, sayMoney } from '../../domain/money.ts';
-import { inPlan } from '../../domain/plans/change-plan.ts';
+import { inPlan, termsOf } from '../../domain/plans/change-plan.ts';
 import { ownRecord } from '../../domain/plans/own-record.ts';
 import { prorationFor } from '../../domain/plans/proration.ts';
 import type { UserId } from '../../domain/subscription.ts';
@@ -81,7 +81,7 @@ async function begin(
     updatedEvent: '',
   } as const;
   const born = ownRecord(upcoming, payment, member.now);
-  const upgrades = { subscriptionId: upcoming.subscriptionId, amount };
+  const upgrades = { subscriptionId: upcoming.subscriptionId, amount, instead: termsOf(upcoming) };
   return told(await payByCard(dependencies, member, background, { ...wish, born, upgrades }));
 }
 

@@ -27,7 +27,7 @@ export const everyChainGoesOn: Rule = function* ({ records }): Generator<Finding
   // A period too many is no skipped or doubled one besides.
   const surplus = new Set(more);
   yield* steps(
-    chain.filter((row) => isBillingHour(row.billingDate) && !surplus.has(row)),
+    chain.filter((row) => (isBillingHour(row.billingDate) || row.cameBack) && !surplus.has(row)),
     movedOnPurpose(records),
   );
 };
@@ -46,20 +46,32 @@ const movedOnPurpose = (records: readonly RecordCase[]): ReadonlyMap<string, rea
     }),
   );
 
-/** From period to period. After a cancelled one the member came back, at whatever date they chose. */
+/**
+ * From period to period. After a cancelled one the member came back, at whatever date they chose. Where it is known when,
+ * that day is the one they are billed on, and what is cancelled since and no step of theirs is left from before.
+ */
 function* steps(
   periods: readonly RecordState[],
   moved: ReadonlyMap<string, readonly bigint[]>,
 ): Generator<Finding> {
   let anchors = candidateAnchors(null, null);
-  for (const [i, period] of periods.entries()) {
-    const before = periods[i - 1];
-    const isStep = before !== undefined && before.status !== 'CANCELLED' && !moved.has(period.subscriptionId);
-    const wrong = isStep ? wrongStepFromAny(before, period, anchors, moved) : null;
+  let before: RecordState | null = null;
+  let hasComeBack = false;
+  for (const period of periods) {
+    hasComeBack ||= period.cameBack;
+    const isAnyDate = before?.status === 'CANCELLED' || period.cameBack || moved.has(period.subscriptionId);
+    const from: RecordState | null = isAnyDate ? null : before;
+    const wrong = from === null ? null : wrongStepFromAny(from, period, anchors, moved);
+    if (wrong !== null && hasComeBack && isLeftOver(period)) continue;
     if (wrong !== null) yield { subscriptionId: period.subscriptionId, detail: wrong };
-    anchors = candidateAnchors(isStep && wrong === null ? anchors : null, period.billingDate);
+    anchors = period.cameBack
+      ? new Set([dateOf(period.billingDate).day])
+      : candidateAnchors(from !== null && wrong === null ? anchors : null, period.billingDate);
+    before = period;
   }
 }
+
+const isLeftOver = ({ status, attempted }: RecordState): boolean => status === 'CANCELLED' && !attempted;
 
 function wrongStepFromAny(
   before: RecordState,
@@ -79,8 +91,8 @@ function wrongStepFromAny(
 function wrongStep(before: RecordState, period: RecordState, anchors: ReadonlySet<number>): string | null {
   const months = monthOf(period.billingDate) - monthOf(before.billingDate);
   const fromTo = `from ${before.billingDateText} to ${period.billingDateText}`;
-  if (months > before.monthsPerTerm) return `a period is skipped ${fromTo}`;
-  if (months < before.monthsPerTerm) return `a period is doubled ${fromTo}`;
+  if (months > monthsAfter(before)) return `a period is skipped ${fromTo}`;
+  if (months < monthsAfter(before)) return `a period is doubled ${fromTo}`;
   if (before.billingWeek !== period.billingWeek) return null;
   const { year, month, day } = dateOf(period.billingDate);
   const expected =
@@ -89,3 +101,7 @@ function wrongStep(before: RecordState, period: RecordState, anchors: ReadonlySe
       : [nthFriday(year, month, before.billingWeek)];
   return expected.includes(day) ? null : `the day is wrong ${fromTo}`;
 }
+
+/** A pause is counted in months, whatever the term. What was tried had the next period a term later before it was paused. */
+const monthsAfter = ({ pauseMonths, attempted, monthsPerTerm }: RecordState): number =>
+  pauseMonths !== 0 && !attempted ? 1 : monthsPerTerm;

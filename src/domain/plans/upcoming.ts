@@ -31,8 +31,8 @@ export const isPeriod = ({ billingDate }: Subscription): boolean =>
   wholeSecond(billingDate) === billingInstant(dateOf(billingDate));
 
 /**
- * The date of a record that is no period of the chain but a payment of its own (a reactivation, a proration): the second
- * at which it was asked for. The billing hour itself is left to the periods, whose dates are read off it.
+ * The date of a record that is a payment of its own (a reactivation, a proration): the second at which it was asked for.
+ * The billing hour itself is left to the periods that runs open: a proration is none, and must not be taken for one.
  */
 export function dateOfItsOwn(now: Instant): Instant {
   const second = wholeSecond(now);

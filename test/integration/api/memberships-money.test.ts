@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { refundPayment } from '../../../src/app/desk/refund-payment.ts';
 import { settleAttempt } from '../../../src/app/settle-attempt.ts';
 import { plusDays } from '../../../src/domain/instant.ts';
+import type { MembershipEventType } from '../../../src/domain/memberships/membership-event.ts';
 import { cents } from '../../../src/domain/money.ts';
 import type { Subscription, UserId } from '../../../src/domain/subscription.ts';
 import { BILLING_STATUSES } from '../../../src/domain/subscription.ts';
@@ -20,7 +22,7 @@ let on: MembershipApi;
 let payments: PaymentDesk;
 
 beforeAll(async () => {
-  on = await membershipApi();
+  on = await membershipApi({ TIERS });
   payments = paymentDesk(on.here);
 });
 afterAll(async () => {
@@ -29,6 +31,12 @@ afterAll(async () => {
 });
 afterEach(() => on.calmDown());
 
+/** As it is by default, and one more tier that is sold for a year as well. */
+const TIERS = JSON.stringify({
+  Base: { v0: { MONTHLY: '4.99', YEARLY: '39.99' } },
+  Plus: { v1: { MONTHLY: '9.99' } },
+  Best: { v1: { MONTHLY: '19.99', YEARLY: '159.99' } },
+});
 const LEAVING = 'PENDING_CANCELLATION';
 const DECEMBER = at('2026-12-16T06:00:00Z');
 const STEPS: readonly CollectionStep[] = ['intent-written', 'charged', 'outcome-written'];
@@ -704,6 +712,93 @@ describe('an upgrade', () => {
       expect(await moved(upcoming)).toEqual([1, 1]);
       expect(await on.violations(upcoming)).toEqual([]);
     });
+  });
+
+  describe('whose period is billed by other terms when the card has paid', () => {
+    const BEST = { tier: 'Best', version: 'v1' };
+    const YEAR = { term: 'YEARLY', billingAmount: cents(3999) } as const;
+    const PLUS_NOW = { receiptTierName: 'Plus:v1', billingAmount: cents(999) } as const;
+    const happens =
+      (...events: (readonly [MembershipEventType, object?])[]) =>
+      async ({ userId }: Subscription) => {
+        for (const [type, data] of events) await on.desk.happens(userId, type, data);
+      };
+    const downgrade = async (upcoming: Subscription) => {
+      const base = { tier: 'Base', version: 'v0' };
+      expect(await on.send('POST', upcoming, 'subscriptions/downgrade', base)).toMatchObject({ status: 200 });
+    };
+    const MONTH = { term: 'MONTHLY', billingAmount: 499, receiptTierName: '' };
+
+    /** The card is charged, and nobody hears of it before something else has happened. */
+    async function unheardOf(
+      fields: Partial<Subscription>,
+      meanwhile: (upcoming: Subscription) => Promise<unknown>,
+    ): Promise<{ upcoming: StoredSubscription; own: StoredSubscription }> {
+      const upcoming = await member({}, fields);
+      await on.loseAnswers(upcoming, 'payments');
+      expect(await upgrade(upcoming, '17.50', undefined, BEST)).toMatchObject({ status: 202 });
+      await meanwhile(upcoming);
+      return { upcoming, own: await on.newest(upcoming, 'CANCELLED') };
+    }
+
+    it.each([
+      ['a pause has made it monthly', YEAR, happens(['SUB_PAUSED'], ['UNPAUSE']), MONTH],
+      [
+        'it was taken back as a monthly one',
+        YEAR,
+        happens(['CANCEL'], ['RETRACT', { term: 'MONTHLY' }]),
+        MONTH,
+      ],
+      [
+        'the member has asked for less',
+        PLUS_NOW,
+        downgrade,
+        { billingAmount: 499, receiptTierName: 'Base:v0', isPendingDowngrade: true },
+      ],
+    ])(
+      'is undone, because %s',
+      async (_, fields, meanwhile, left) => {
+        const { upcoming, own } = await unheardOf(fields, meanwhile);
+        const before = await on.here.row(upcoming);
+        expect(before).toMatchObject(left);
+        expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'refund-sent' } });
+        expect(await on.here.row(upcoming)).toEqual(before);
+        expect(await moved(upcoming)).toEqual([1, 1]);
+        expect(await on.violations(upcoming)).toEqual([]);
+      },
+      20_000,
+    );
+
+    it('comes about where it is billed as it was again', async () => {
+      const back = happens(['SUB_PAUSED'], ['UNPAUSE'], ['RETRACT', { term: 'YEARLY' }]);
+      const { upcoming, own } = await unheardOf(YEAR, back);
+      expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'collected' } });
+      expect(await on.here.row(upcoming)).toMatchObject({
+        term: 'YEARLY',
+        billingAmount: 15_999,
+        receiptTierName: 'Best:v1',
+      });
+      expect(await moved(upcoming)).toEqual([1, 0]);
+      expect(await on.violations(upcoming)).toEqual([]);
+    }, 20_000);
+
+    it('comes about as before where the attempt was stored by a release that did not keep them', async () => {
+      const { client, tables } = on.here.store;
+      const { upcoming, own } = await unheardOf(PLUS_NOW, async (upgrading) => {
+        const { subscriptionId } = await on.newest(upgrading, 'CANCELLED');
+        await client.send(
+          new UpdateItemCommand({
+            TableName: tables.pipeline,
+            Key: { pk: { S: `SUB#${subscriptionId}` }, sk: { S: 'STATE' } },
+            ConditionExpression: 'attribute_exists(#open.upgrades.#instead)',
+            UpdateExpression: 'REMOVE #open.upgrades.#instead',
+            ExpressionAttributeNames: { '#open': 'open', '#instead': 'instead' },
+          }),
+        );
+      });
+      expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'collected' } });
+      expect(await on.here.row(upcoming)).toMatchObject({ billingAmount: 1999, receiptTierName: 'Best:v1' });
+    }, 20_000);
   });
 
   it.each([

@@ -3,6 +3,8 @@ import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { applyMembership } from '../../../src/app/apply-membership.ts';
+import { settleAttempt } from '../../../src/app/settle-attempt.ts';
+import { dateOf } from '../../../src/domain/calendar-date.ts';
 import { IGNORED_EVENTS } from '../../../src/domain/memberships/membership-event.ts';
 import { plusDays } from '../../../src/domain/instant.ts';
 import { cents } from '../../../src/domain/money.ts';
@@ -185,6 +187,39 @@ describe('SUB_PAUSED', () => {
       billingAmount: 3999,
     });
   });
+
+  it.each([
+    [
+      'has paid',
+      'error-after',
+      ['2026-12-16 COMPLETED', '2027-12-16 PAUSED_SKIPPED', '2028-01-16 SCHEDULED'],
+    ],
+    ['has not paid', 'error-before', ['2026-12-16 PAUSED_SKIPPED', '2027-01-16 SCHEDULED']],
+  ])(
+    'for a month, of a year for which it is heard later that the member %s, is over after a month',
+    async (_, fault, expected) => {
+      const year = { term: 'YEARLY', billingAmount: cents(3999), billingDate: DECEMBER } as const;
+      const [record] = await desk.member([year]);
+      const { userId } = record!;
+      await here.faults([
+        { id: randomUUID(), service: 'payments', fault, times: 3, match: { user_id: userId } },
+      ]);
+      await here.collect('MANUAL_REPAYMENT', record!, 'by-hand');
+      await desk.happens(userId, 'SUB_PAUSED', { ...MONTHLY, pause_duration_months: 1 });
+      const [attempt] = await here.dependencies.pipeline.attemptsOn(record!.subscriptionId);
+      expect(await settleAttempt(here.dependencies, { abandonAfterMs: 0 }, attempt!)).toHaveProperty(
+        'settled',
+      );
+      const paused = (await here.partition(userId)).find(({ billingStatus }) => billingStatus === 'PAUSED')!;
+      here.now = plusDays(paused.billingDate, 1);
+      expect(await here.collect('PAUSE', paused)).toMatchObject({ verdict: 'pause-skipped' });
+      const periods = await here.partition(userId);
+      expect(
+        periods.map(({ billingDate, billingStatus }) => `${dateOf(billingDate)} ${billingStatus}`),
+      ).toEqual(expected);
+      expect(periods.at(-1)).toMatchObject({ term: 'YEARLY', billingAmount: 3999 });
+    },
+  );
 
   it('delivered again after UNPAUSE does nothing, at whatever place it comes', async () => {
     const [record] = await desk.member([{ billingDate: DECEMBER }]);

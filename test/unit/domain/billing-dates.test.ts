@@ -113,6 +113,19 @@ describe('the anchor day', () => {
     expect(anchorDayOf(due('2026-02-28'), [at('2026-01-31T06:00:00.5Z')])).toBe(31);
   });
 
+  it.each<[string, string[], string, number]>([
+    ['2027-02-28', [], '2027-01-31T15:00:00Z', 31],
+    ['2027-04-30', ['2027-03-31', '2027-02-28'], '2027-01-31T15:00:00Z', 31],
+    ['2027-02-28', ['2027-01-31'], '2027-01-28T15:00:00Z', 28], // what was given up is later in that month
+    ['2027-02-28', ['2027-01-31'], '2027-02-28T15:00:00Z', 28],
+    ['2027-06-30', ['2027-05-30', '2027-03-31'], '2027-04-30T00:00:00Z', 30],
+    ['2029-02-28', ['2028-02-28', '2028-01-31'], '2028-02-28T05:59:59Z', 28], // yearly
+    ['2027-04-30', ['2027-03-15', '2027-02-28'], '2027-01-31T15:00:00Z', 30], // somebody moved the date since
+  ])('of %s after %j, in the chain of who came back at %s, is %i', (date, others, cameBackAt, expected) => {
+    expect(anchorDayOf(due(date), others.map(due), at(cameBackAt))).toBe(expected);
+    expect(anchorDayOf(due(date), others.map(due).toReversed(), at(cameBackAt))).toBe(expected);
+  });
+
   it('is a day of the month, not before the date it is asked for, whatever the history and its order', () => {
     const day = fc
       .date({ min: new Date('2024-01-01'), max: new Date('2028-12-31'), noInvalidDate: true })

@@ -180,6 +180,93 @@ describe('a member who changes between monthly and yearly', () => {
   });
 });
 
+describe('a member who came back', () => {
+  const cameBack = (instant: string, fields: Partial<Subscription> = {}): Subscription =>
+    subscription({
+      billingDate: at(instant),
+      billingStatus: 'COMPLETED',
+      process: 'REACTIVATION',
+      initialRunDate: NOW,
+      ...fields,
+    });
+  const old = (date: string, billingStatus: BillingStatus): Subscription =>
+    subscription({ billingDate: due(date), billingStatus });
+
+  /** The periods after a return: each is tried by a run before the next is opened. */
+  function after(start: Subscription, count: number, others: readonly Subscription[] = []): string[] {
+    const records = [start];
+    for (let i = 0; i < count; i += 1) {
+      const next = nextPeriod(records.at(-1)!, [...others, ...records], NOW);
+      expect(next.process).toBe(i === 0 ? 'REACTIVATION' : 'INITIAL');
+      records.push({ ...next, process: 'INITIAL', initialRunDate: NOW });
+    }
+    return records.slice(1).map((record) => dayOf(record).slice(0, 10));
+  }
+
+  it('on the 31st is billed on the 31st, wherever a month has it', () => {
+    expect(after(cameBack('2027-01-31T15:00:00Z'), 3)).toEqual(['2027-02-28', '2027-03-31', '2027-04-30']);
+  });
+
+  it('on the 28th is billed on the 28th, although they used to be on the 31st', () => {
+    for (const status of ['COMPLETED', 'CANCELLED'] as const)
+      expect(after(cameBack('2027-01-28T15:00:00Z'), 2, [old('2027-01-31', status)])).toEqual([
+        '2027-02-28',
+        '2027-03-28',
+      ]);
+  });
+
+  it('on the 30th is not led astray by the 31st that they gave up, next to their own period', () => {
+    expect(after(cameBack('2027-04-30T15:00:00Z'), 3, [old('2027-05-31', 'CANCELLED')])).toEqual([
+      '2027-05-30',
+      '2027-06-30',
+      '2027-07-30',
+    ]);
+  });
+
+  it('on the 31st keeps it when the first period goes over one that they gave up', () => {
+    expect(after(cameBack('2026-12-31T15:00:00Z'), 2, [old('2027-01-31', 'CANCELLED')])).toEqual([
+      '2027-02-28',
+      '2027-03-31',
+    ]);
+  });
+
+  it('does not begin anew by asking for it in vain', () => {
+    const declined = cameBack('2027-02-10T15:00:00Z', { billingStatus: 'CANCELLED', initialRunDate: null });
+    expect(after(cameBack('2027-01-31T15:00:00Z'), 2, [declined])).toEqual(['2027-02-28', '2027-03-31']);
+  });
+
+  it('more than once is billed on the day of the last time', () => {
+    const first = cameBack('2026-12-31T15:00:00Z');
+    expect(after(cameBack('2027-01-29T15:00:00Z'), 2, [first])).toEqual(['2027-02-28', '2027-03-29']);
+  });
+
+  it('pays on that day or the last of the month, whatever day they had before and gave up', () => {
+    const starts = fc.constantFrom(...everyStart().filter(({ day }) => day >= 27));
+    const seconds = fc.integer({ min: 0, max: 86_399 });
+    fc.assert(
+      fc.property(starts, fc.integer({ min: 1, max: 31 }), seconds, (start, oldDay, second) => {
+        const { year, month, day } = start;
+        const before = { year: year - 1, month, day: Math.min(oldDay, monthLength(year - 1, month)) };
+        const history = chain(first(before), { terms: times(13, 'MONTHLY' as const) });
+        const midnight = at(`${year}-${two(month)}-${two(day)}T00:00:00Z`);
+        const billingDate = (midnight + BigInt(second) * (NANOS_PER_HOUR / 3600n)) as Instant;
+        const others = history.map((record): Subscription => {
+          const isOver = record.billingDate <= billingDate;
+          return { ...record, billingStatus: isOver ? 'COMPLETED' : 'CANCELLED' };
+        });
+        const taken = new Set(others.map((record) => dayOf(record).slice(0, 10)));
+        const expected = expectedDates(start, times(26, 1))
+          .slice(1)
+          .map((date) => date.slice(0, 10))
+          .filter((date) => !taken.has(date));
+        const dates = after(cameBack(formatInstant(billingDate)), expected.length, others);
+        expect(calendar(dates)).toBe(calendar(expected));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
 describe('Friday billing', () => {
   /** All Fridays of a month, by looking at every day of it. */
   function fridays(year: number, month: number): string[] {
