@@ -172,21 +172,17 @@ async function unsettled(
 ): Promise<UnsettledView> {
   const whenever = plusDays(clock.now(), WHENEVER_DAYS);
   const after = (list: string): PageKey | null => queryText(request, list) as PageKey | null;
-  const [open, returned] = await Promise.all([
+  const [open, refused, returned] = await Promise.all([
     patience.ask(() =>
       gather(after('open'), async (key) => {
         const { attempts: items, ...page } = await pipeline.openAttempts(whenever, key);
         return { items, ...page };
       }),
     ),
-    patience.ask(() =>
-      gather(after('returned'), async (key) => {
-        const { returns: items, ...page } = await pipeline.staleReturns.list(whenever, key);
-        return { items, ...page };
-      }),
-    ),
+    patience.ask(() => gather(after('refused'), (key) => pipeline.refusedRefunds.list(whenever, key))),
+    patience.ask(() => gather(after('returned'), (key) => pipeline.staleReturns.list(whenever, key))),
   ]);
-  return { open, returned };
+  return { open, refused, returned };
 }
 
 async function runOf({ stores, patience }: ConsoleContext, request: Request): Promise<Run> {

@@ -1,6 +1,6 @@
 import type { Rail } from '../../src/domain/subscription.ts';
+import type { MoneyToDecide } from '../../src/ports/money-to-decide.ts';
 import type { Attempt } from '../../src/ports/pipeline.ts';
-import type { StaleReturn } from '../../src/ports/stale-returns.ts';
 import type { PageKey } from '../../src/ports/subscriptions.ts';
 import { dollars, plural, time } from '../format.ts';
 import { missing } from '../frame.ts';
@@ -20,10 +20,11 @@ export interface Gathered<T> {
 
 export interface UnsettledView {
   readonly open: Answer<Gathered<Attempt>>;
-  readonly returned: Answer<Gathered<StaleReturn>>;
+  readonly refused: Answer<Gathered<MoneyToDecide>>;
+  readonly returned: Answer<Gathered<MoneyToDecide>>;
 }
 
-export const unsettledPage = ({ open, returned }: UnsettledView): Html => html`
+export const unsettledPage = ({ open, refused, returned }: UnsettledView): Html => html`
   <div class="title"><h1>Unsettled</h1></div>
   <p class="sub">Money of which nobody knows where it is, and money to decide about.</p>
   <section aria-labelledby="open">
@@ -31,12 +32,21 @@ export const unsettledPage = ({ open, returned }: UnsettledView): Html => html`
     ${open === null ? missing('What is open') : openList(open.value)}
     <p class="hint">
       Nothing else is tried on their records. For two days whoever comes by sends a charge again, under the
-      same key; the janitor asks the processor, and gives up what it never knew of.
+      same key, and the janitor a refund; it asks the processor first, and gives up what it never knew of.
+    </p>
+  </section>
+  <section aria-labelledby="refused">
+    <h2 id="refused">Refunds that were refused</h2>
+    ${refused === null ? missing('What was refused') : moneyList(refused.value, 'refused')}
+    <p class="hint">
+      The member’s money is still here, and nobody sends it back any more by itself: ask for the refund again,
+      or give it back another way. A payment leaves the list when the payments service tells that it went
+      back.
     </p>
   </section>
   <section aria-labelledby="returned">
     <h2 id="returned">Returns that came too late</h2>
-    ${returned === null ? missing('What came back') : returnedList(returned.value)}
+    ${returned === null ? missing('What came back') : moneyList(returned.value, 'returned')}
     <p class="hint">
       Their records are written off. Nobody is asked for this money again by itself: decide, and tell the
       member.
@@ -48,9 +58,14 @@ const openList = (page: Gathered<Attempt>): Html =>
   html`${page.items.length === 0 ? nothing(page, 'Everything has its answer.') : openTable(page.items)}
   ${rest(page, 'open')}`;
 
-const returnedList = (page: Gathered<StaleReturn>): Html =>
-  html`${page.items.length === 0 ? nothing(page, 'None.') : returnedTable(page.items)}
-  ${rest(page, 'returned')}`;
+const MONEY_TABLES = {
+  refused: { caption: 'Refunds that were refused', when: 'Refused' },
+  returned: { caption: 'Returns that came too late', when: 'Came back' },
+} as const;
+
+const moneyList = (page: Gathered<MoneyToDecide>, list: keyof typeof MONEY_TABLES): Html =>
+  html`${page.items.length === 0 ? nothing(page, 'None.') : moneyTable(page.items, MONEY_TABLES[list])}
+  ${rest(page, list)}`;
 
 const nothing = ({ isWhole }: Gathered<unknown>, said: string): Html =>
   html`<p class="missing">${isWhole ? said : 'No more.'}</p>`;
@@ -93,11 +108,14 @@ const openTable = (attempts: readonly Attempt[]): Html =>
     </table>
   </div>`;
 
-const returnedTable = (returns: readonly StaleReturn[]): Html =>
+const moneyTable = (
+  items: readonly MoneyToDecide[],
+  { caption, when }: { readonly caption: string; readonly when: string },
+): Html =>
   html`<div class="scroll">
     <table class="stack">
       <caption class="quiet">
-        Returns that came too late
+        ${caption}
       </caption>
       <thead>
         <tr>
@@ -105,18 +123,18 @@ const returnedTable = (returns: readonly StaleReturn[]): Html =>
           <th scope="col">Record</th>
           <th scope="col">Code</th>
           <th scope="col" class="n">Amount</th>
-          <th scope="col">Came back</th>
+          <th scope="col">${when}</th>
           <th scope="col">Payment</th>
         </tr>
       </thead>
       <tbody>
-        ${returns.map(
-          ({ userId, subscriptionId, returnCode, amount, at, confirmationId }) =>
+        ${items.map(
+          ({ userId, subscriptionId, code, amount, at, confirmationId }) =>
             html`<tr>
               ${whose(userId, subscriptionId)}
-              <td data-label="Code">${returnCode ?? '–'}</td>
+              <td data-label="Code">${code ?? '–'}</td>
               <td class="n" data-label="Amount">${dollars(amount)}</td>
-              <td class="tight" data-label="Came back">${time(at)}</td>
+              <td class="tight" data-label="${when}">${time(at)}</td>
               <td class="id" data-label="Payment">${confirmationId}</td>
             </tr>`,
         )}

@@ -459,6 +459,14 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/integration/api/memberships-money.test.ts',
   },
   {
+    name: 'keep-what-was-to-be-given-back',
+    what: 'a refund that never reached the processor is asked about, and never sent again',
+    file: 'src/app/settle-attempt.ts',
+    find: 'if (payment === null && giveBack !== null && mayStillBeSent(attempt, now)) return toldBy(await giveBack());',
+    replace: '',
+    test: 'test/integration/api/memberships-money.test.ts',
+  },
+  {
     name: 'come-back-to-another-day',
     what: 'who comes back on the 31st is billed on the 28th for ever after February',
     file: 'src/domain/next-period.ts',
@@ -473,6 +481,22 @@ export const MUTANTS: readonly Mutant[] = [
     find: "nextPeriod({ ...record, term: 'MONTHLY' }, partition, now);",
     replace: 'nextPeriod(record, partition, now);',
     test: 'test/unit/domain/pause-outcomes.test.ts',
+  },
+  {
+    name: 'give-back-what-has-gone',
+    what: 'a refund is sent again after the bank has taken the payment back',
+    file: 'src/app/charge-subscription.ts',
+    find: "billingStatus === 'COMPLETED' && transactionId === refundOf",
+    replace: 'transactionId === refundOf',
+    test: 'test/integration/api/memberships-money.test.ts',
+  },
+  {
+    name: 'refuse-a-refund-in-silence',
+    what: 'nobody hears that a member’s money could not be given back',
+    file: 'src/app/charge-subscription.ts',
+    find: 'writes: [...writes, ...noted]',
+    replace: 'writes',
+    test: 'test/integration/api/memberships-money.test.ts',
   },
   {
     name: 'a-page-is-done-once',

@@ -22,4 +22,6 @@ export interface OpenCase {
   readonly attempt: Attempt;
   readonly state: RecordState;
   answer(payment: Payment): Promise<Verdict>;
+  /** Sends it again if it is a refund. Null: it is none, or there is nothing to give back any more. */
+  readonly giveBack: (() => Promise<Verdict>) | null;
 }

@@ -9,6 +9,7 @@ import type { Verdict } from '../domain/verdict.ts';
 import type { Attempt } from '../ports/pipeline.ts';
 import type { Payment } from '../ports/services.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
+import type { Write } from '../ports/transaction.ts';
 import { REPRESENTMENT } from './ach-entry.ts';
 import type { Case } from './collection-case.ts';
 import { commit, judged, nextPeriodOf } from './collection-case.ts';
@@ -56,6 +57,12 @@ export function refundRecord(theCase: Case, rail: Rail): Promise<Verdict> {
   });
 }
 
+/** The payment is still with us: nobody has given it back meanwhile, nor has a bank taken it back. */
+export const isToGiveBack = (
+  { billingStatus, transactionId }: Subscription,
+  { refundOf }: Pick<Attempt, 'refundOf'>,
+): boolean => billingStatus === 'COMPLETED' && transactionId === refundOf;
+
 export function resumeAttempt(theCase: Case): Promise<Verdict> {
   const { open } = theCase.state;
   // What the answer does to the record depends on who asked for the charge, not on who heard of it.
@@ -91,10 +98,12 @@ const BOOK: Book<Case> = {
       : NOTHING_MORE;
     const giveBack = isInVain ? newRefund(theCase, attempt.rail, payment.confirmationId) : null;
     const ids = { attemptId: attempt.attemptId, opens: giveBack?.attemptId };
+    const noted = noteIfRefused(theCase, attempt, payment);
     return {
       verdict,
       giveBack,
-      save: (more) => commit(theCase, { cause, change, next, along, ...ids, ...more }),
+      save: ({ writes, judgement }) =>
+        commit(theCase, { cause, change, next, along, ...ids, judgement, writes: [...writes, ...noted] }),
     };
   },
 };
@@ -125,6 +134,19 @@ function refundOutcomeOf({ record }: Case, { status }: Payment) {
   return status === 'FAILED'
     ? ({ change, cause: 'refund-declined', verdict: 'refund-declined' } as const)
     : ({ change, cause: 'refund-accepted', verdict: 'refund-sent' } as const);
+}
+
+/** Nobody sends it again by itself, whoever heard of it: a person has to see that the money is still here. */
+function noteIfRefused(
+  { record, dependencies: { pipeline, clock } }: Case,
+  attempt: Attempt,
+  { status, errorCode: code }: Payment,
+): Write[] {
+  if (status !== 'FAILED' || !isToGiveBack(record, attempt)) return [];
+  const { userId, subscriptionId, amount } = attempt;
+  const { transactionId: confirmationId } = record;
+  const at = clock.now();
+  return [pipeline.refusedRefunds.note({ userId, subscriptionId, confirmationId, code, amount, at })];
 }
 
 /** It leaves a history row and nothing else. */

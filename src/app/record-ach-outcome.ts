@@ -14,7 +14,7 @@ type RecordDependencies = Omit<AchDependencies, 'locks' | 'processor'>;
 
 /**
  * Writes down what became of a payment, whoever brought the word. One transaction: the record, its attempts, the
- * account's block after a hard return code, the end of the watch, and a note for operators where the word came too late.
+ * account's block after a hard return code, the end of the watch, and what operators have to decide about by now.
  */
 export async function recordAchOutcome(
   dependencies: RecordDependencies,
@@ -35,6 +35,7 @@ export async function recordAchOutcome(
       ...settledEntry(dependencies, entry, outcome, now),
       ...blockAfter(pipeline, entry, outcome),
       ...noteIfStale(dependencies, entry, change, outcome, now),
+      ...forgetRefund(pipeline, record, change),
       pipeline.watches.end(record.subscriptionId),
       ...(more.also ?? []),
     ],
@@ -121,6 +122,16 @@ function noteIfStale(
   at: Instant,
 ): Write[] {
   if (billingStatus !== 'STALE' || outcome.result !== 'RETURNED') return [];
-  const { returnCode } = outcome;
-  return [pipeline.staleReturns.note({ userId, subscriptionId, confirmationId, returnCode, amount, at })];
+  const { returnCode: code } = outcome;
+  return [pipeline.staleReturns.note({ userId, subscriptionId, confirmationId, code, amount, at })];
 }
+
+/** What has gone, nobody has to give back any more. */
+const forgetRefund = (
+  pipeline: PipelineStore,
+  before: StoredSubscription,
+  after: StoredSubscription,
+): Write[] =>
+  before.billingStatus === 'COMPLETED' && after.billingStatus !== 'COMPLETED'
+    ? [pipeline.refusedRefunds.forget(before.subscriptionId)]
+    : [];

@@ -1,4 +1,5 @@
 import { isReturnCode } from '../domain/ach/return-codes.ts';
+import { mayStillBeSent } from '../domain/attempt.ts';
 import { floatIdOf } from '../domain/floats/record-id.ts';
 import type { Instant } from '../domain/instant.ts';
 import { plusMs } from '../domain/instant.ts';
@@ -12,7 +13,7 @@ import type { Payment } from '../ports/services.ts';
 import type { CollectAnyDependencies, OpenCase } from './any-product.ts';
 import { lockKeyOfRecord } from './any-product.ts';
 import type { Case, CollectDependencies } from './collection-case.ts';
-import { recordAnswer } from './charge-subscription.ts';
+import { isToGiveBack, recordAnswer, resumeAttempt } from './charge-subscription.ts';
 import { openFloatCase } from './floats/settle-float.ts';
 import { planOfOpener } from './move-money.ts';
 import { openRecurringCase } from './recurring/settle-recurring.ts';
@@ -27,7 +28,8 @@ export type Settlement =
 
 /**
  * Asks the processor what became of an attempt whose answer was lost. Only its word ends the attempt; that it does not
- * know the key proves nothing, until so much time has passed that nothing can still be on its way.
+ * know the key proves nothing, until so much time has passed that nothing can still be on its way. A refund that it does
+ * not know is sent again.
  */
 export async function settleAttempt(
   dependencies: CollectAnyDependencies,
@@ -37,17 +39,35 @@ export async function settleAttempt(
   const acquired = await dependencies.locks.acquire(lockKeyOfRecord(userId, subscriptionId));
   if ('busy' in acquired) return { left: 'busy' };
   try {
+    // Asked before anything is read: however long it takes, what is sent again is decided on what holds now.
+    const found = await dependencies.processor.findByKey(attemptId);
     const open = await openCase(dependencies, { userId, subscriptionId }, acquired.lock);
     if (open?.attempt.attemptId !== attemptId) return { left: 'resolved-meanwhile' };
-    const payment = sentFirst(open.attempt, await dependencies.processor.findByKey(attemptId));
-    const word = payment ?? givenUp(open.attempt, janitor, dependencies.clock.now());
-    if (word !== null) return { settled: await open.answer(word) };
-    await dependencies.pipeline.askAgainLater(open.state);
-    return { left: 'no-word-yet' };
+    return await settleOpen(dependencies, janitor, open, sentFirst(open.attempt, found));
   } finally {
     await acquired.lock.release();
   }
 }
+
+async function settleOpen(
+  { pipeline, clock }: CollectAnyDependencies,
+  janitor: JanitorPolicy,
+  open: OpenCase,
+  payment: Payment | null,
+): Promise<Settlement> {
+  const { attempt, giveBack } = open;
+  const now = clock.now();
+  // No run comes by for a refund, and a freeze keeps nobody's money: whoever waits for it has only the janitor.
+  if (payment === null && giveBack !== null && mayStillBeSent(attempt, now)) return toldBy(await giveBack());
+  const word = payment ?? givenUp(attempt, janitor, now);
+  if (word !== null) return { settled: await open.answer(word) };
+  await pipeline.askAgainLater(open.state);
+  return { left: 'no-word-yet' };
+}
+
+/** Without an answer it is asked about again like anything that was just sent. */
+const toldBy = (verdict: Verdict): Settlement =>
+  verdict.verdict === 'unknown' ? { left: 'no-word-yet' } : { settled: verdict };
 
 /** Null: no attempt on the record is open. */
 function openCase(
@@ -76,7 +96,12 @@ async function openSubscriptionCase(
   if (attempt === null) return null;
   if (record === undefined) throw new Error(`record ${ids.subscriptionId} is gone while its attempt is open`);
   const theCase = caseOfOpen(dependencies, attempt, { lock, record, partition, state });
-  return { attempt, state, answer: (payment) => recordAnswer(theCase, attempt, payment) };
+  return {
+    attempt,
+    state,
+    answer: (payment) => recordAnswer(theCase, attempt, payment),
+    giveBack: isToGiveBack(record, attempt) ? () => resumeAttempt(theCase) : null,
+  };
 }
 
 /** The case of an attempt that somebody opened and whose answer somebody else heard of. */

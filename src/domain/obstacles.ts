@@ -73,7 +73,7 @@ export interface Finder {
 
 /** Nobody who asks to pay one thing shall find that something else was resumed. */
 export const mayBeResumed = (open: OpenAttempt, { automatic, triggerId, now }: Finder): boolean =>
-  // Money on its way back is nothing to collect; the janitor asks about it.
+  // Money on its way back is nothing to collect; the janitor sends it again.
   (open.refundOf ?? null) === null &&
   (automatic || open.triggerId === triggerId) &&
   mayStillBeSent(open, now);

@@ -11,8 +11,8 @@ import type { Rail, SubscriptionId, UserId } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import type { AchMeters } from './ach-meters.ts';
 import type { AchWatches } from './ach-watches.ts';
+import type { MoneyList } from './money-to-decide.ts';
 import type { RecordRef } from './runs.ts';
-import type { StaleReturns } from './stale-returns.ts';
 import type { PageKey } from './subscriptions.ts';
 import type { Write } from './transaction.ts';
 
@@ -162,7 +162,10 @@ export interface PipelineStore {
   /** The records whose ACH entry waits for the bank's word. */
   readonly watches: AchWatches;
   readonly meters: AchMeters;
-  readonly staleReturns: StaleReturns;
+  /** Money that went back so late that nobody asks for it again by itself. */
+  readonly staleReturns: MoneyList;
+  /** Payments that were to be given back, and are still with us. */
+  readonly refusedRefunds: MoneyList;
   /** Before the open attempt is sent again: from now on it may be under way once more. Refused where `along` is. */
   sendingAgain(state: RecordState, at: Instant, along: readonly Write[]): Promise<RecordState>;
   /** The janitor asked in vain; the state says when it asks next. */

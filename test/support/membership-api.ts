@@ -45,7 +45,7 @@ export interface MembershipApi {
   loseAnswers(
     member: Pick<Subscription, 'userId'>,
     service: 'payments' | 'refunds',
-    fault?: 'timeout-after' | 'timeout-before',
+    fault?: 'timeout-after' | 'timeout-before' | 'error-before',
   ): Promise<void>;
   /** Answers come again, and the API has heard one: so many lost ones would open its breaker. */
   calmDown(): Promise<void>;

@@ -34,6 +34,7 @@ export interface LedgerEntry {
   readonly amount?: string;
   readonly method?: string;
   readonly idempotency_key?: string;
+  readonly refund_key?: string;
 }
 
 /** Real tables, the real bank, the production code, and a clock that tests set. */

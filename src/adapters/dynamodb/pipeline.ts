@@ -41,11 +41,11 @@ import type { Condition } from './conditions.ts';
 import { rowIsNew, unlessRefused } from './conditions.ts';
 import { duePage } from './due-page.ts';
 import type { Due, PipelineKey } from './item-codec.ts';
+import { DynamoMoneyList, REFUSED_REFUNDS, STALE_RETURNS } from './money-list.ts';
 import type { StateContent } from './pipeline-items.ts';
 import { items, keys } from './pipeline-items.ts';
 import { queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
-import { DynamoStaleReturns } from './stale-returns.ts';
 import { asWrite, fromWrite, unconditional } from './transaction.ts';
 
 export interface PipelineOptions {
@@ -78,14 +78,16 @@ function openAttempt({ open }: ReadState): Attempt {
 export class DynamoPipeline implements PipelineStore {
   readonly watches: DynamoAchWatches;
   readonly meters: DynamoAchMeters;
-  readonly staleReturns: DynamoStaleReturns;
+  readonly staleReturns: DynamoMoneyList;
+  readonly refusedRefunds: DynamoMoneyList;
   private readonly options: PipelineOptions;
 
   constructor(options: PipelineOptions) {
     this.options = options;
     this.watches = new DynamoAchWatches(options);
     this.meters = new DynamoAchMeters(options);
-    this.staleReturns = new DynamoStaleReturns(options);
+    this.staleReturns = new DynamoMoneyList(options, STALE_RETURNS);
+    this.refusedRefunds = new DynamoMoneyList(options, REFUSED_REFUNDS);
   }
 
   async readBackground({

@@ -16,7 +16,7 @@ export interface RefundWish {
   readonly by: AskedBy;
 }
 
-/** `unknown`: nobody has answered yet whether it was taken. The janitor asks. */
+/** `unknown`: nobody has answered yet whether it was taken. The janitor asks, and sends it again. */
 export interface Refund {
   readonly status: 'sent' | 'unknown';
   readonly attemptId: string;
@@ -25,7 +25,8 @@ export interface Refund {
 
 /**
  * Gives a payment back, once, whoever asks and however often: while a refund of it is on its way, or was taken, that one
- * is the answer. The record is REFUNDED when the payments service tells that it was.
+ * is the answer. A freeze lets none begin; one that has begun goes on. The record is REFUNDED when the payments service
+ * tells that it was.
  */
 export function refundPayment(dependencies: DeskDependencies, wish: RefundWish): Promise<Refund> {
   return withMember(dependencies, wish.userId, async (member) => {
@@ -40,10 +41,10 @@ export function refundPayment(dependencies: DeskDependencies, wish: RefundWish):
         'not-refundable',
         `a record that is ${record.billingStatus} has no payment to give back`,
       );
-    const rail = railOf(attempts, record);
-    assertNotFrozen(background, rail, member.now);
     const theCase = caseOf(dependencies, member, record, wish, background.state);
     if (earlier !== null) return told(dependencies, theCase, await resumeAttempt(theCase));
+    const rail = railOf(attempts, record);
+    assertNotFrozen(background, rail, member.now);
     assertNothingOpen(background.state);
     return told(dependencies, theCase, await refundRecord(theCase, rail));
   });

@@ -30,7 +30,12 @@ export async function openFloatCase(
   const float = await floats.get(floatId);
   if (float === null) throw new Error(`float ${floatId} is gone while its attempt is open`);
   const theCase = caseOfOpenFloat(dependencies, attempt, { lock, float, state });
-  return { attempt, state, answer: (payment) => recordFloatAnswer(theCase, attempt, payment) };
+  return {
+    attempt,
+    state,
+    answer: (payment) => recordFloatAnswer(theCase, attempt, payment),
+    giveBack: null,
+  };
 }
 
 /** The case of an attempt that somebody opened and whose answer somebody else heard of. */

@@ -30,5 +30,6 @@ export async function openRecurringCase(
     now: clock.now(),
     plan: planOfOpener(attempt),
   };
-  return { attempt, state, answer: (payment) => recordRecurringAnswer(theCase, attempt, payment) };
+  const answer: OpenCase['answer'] = (payment) => recordRecurringAnswer(theCase, attempt, payment);
+  return { attempt, state, answer, giveBack: null };
 }

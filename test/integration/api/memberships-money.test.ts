@@ -3,19 +3,21 @@ import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { refundPayment } from '../../../src/app/desk/refund-payment.ts';
 import { settleAttempt } from '../../../src/app/settle-attempt.ts';
-import { plusDays } from '../../../src/domain/instant.ts';
+import { plusDays, plusMs } from '../../../src/domain/instant.ts';
 import type { MembershipEventType } from '../../../src/domain/memberships/membership-event.ts';
 import { cents } from '../../../src/domain/money.ts';
 import type { Subscription, UserId } from '../../../src/domain/subscription.ts';
 import { BILLING_STATUSES } from '../../../src/domain/subscription.ts';
+import type { Attempt } from '../../../src/ports/pipeline.ts';
 import type { Payment } from '../../../src/ports/services.ts';
 import type { CollectionStep } from '../../../src/ports/steps.ts';
-import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
+import type { PageKey, StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { Reply } from '../../support/api.ts';
 import type { MembershipApi } from '../../support/membership-api.ts';
 import { membershipApi } from '../../support/membership-api.ts';
 import type { PaymentDesk } from '../../support/payment-desk.ts';
 import { paymentDesk } from '../../support/payment-desk.ts';
+import { eventually } from '../../support/processes.ts';
 import { at } from '../../support/records.ts';
 
 let on: MembershipApi;
@@ -29,7 +31,10 @@ afterAll(async () => {
   await payments.close();
   await on.close();
 });
-afterEach(() => on.calmDown());
+afterEach(() => {
+  on.here.now = NOW;
+  return on.calmDown();
+});
 
 /** As it is by default, and one more tier that is sold for a year as well. */
 const TIERS = JSON.stringify({
@@ -37,7 +42,10 @@ const TIERS = JSON.stringify({
   Plus: { v1: { MONTHLY: '9.99' } },
   Best: { v1: { MONTHLY: '19.99', YEARLY: '159.99' } },
 });
+const NOW = at('2026-11-16T08:00:00Z');
 const LEAVING = 'PENDING_CANCELLATION';
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const DECEMBER = at('2026-12-16T06:00:00Z');
 const STEPS: readonly CollectionStep[] = ['intent-written', 'charged', 'outcome-written'];
 
@@ -67,6 +75,28 @@ async function frozen(target: string, work: () => Promise<unknown>): Promise<voi
     await on.call('DELETE', `/ops/freezes/${encodeURIComponent(target)}`);
   }
 }
+
+/** What stands about a record on the list of refunds that operators have to see to. */
+async function refusedRefund({ subscriptionId }: Subscription) {
+  const { refusedRefunds } = on.here.dependencies.pipeline;
+  let key: PageKey | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof refusedRefunds.list>> = await refusedRefunds.list(
+      plusDays(on.here.now, 7),
+      key,
+    );
+    const found = page.items.find((item) => item.subscriptionId === subscriptionId);
+    if (found !== undefined) return found;
+    key = page.nextKey;
+  } while (key !== null);
+  return null;
+}
+
+const isListed = (record: Subscription, code: string) =>
+  eventually('it is on the list', async () => (await refusedRefund(record))?.code === code);
+
+const isOffTheList = (record: Subscription) =>
+  eventually('it is off the list', async () => (await refusedRefund(record)) === null);
 
 const REFUSED: Payment = {
   confirmationId: 'x',
@@ -172,22 +202,124 @@ describe('a refund', () => {
     ).rejects.toMatchObject({ refused: 'refund-declined' });
     expect((await on.history(record)).at(-1)).toMatchObject({ data_cause: 'refund-declined' });
     expect(await on.here.row(record)).toMatchObject({ billingStatus: 'COMPLETED', usioError: '' });
+    await isListed(record, 'not_refundable');
     expect(await refund(record)).toMatchObject({ status: 202, body: { status: 'sent' } });
     expect(await credits(record)).toBe(1);
+    await hearFromBank(record);
+    await isOffTheList(record);
     expect(await on.violations(record)).toEqual([]);
   });
 
-  it('that nobody ever heard of is given up, and may be asked for again', async () => {
+  async function openRefund({ subscriptionId }: Subscription): Promise<Attempt> {
+    const { open } = await on.here.dependencies.pipeline.storyOf(subscriptionId);
+    if (open === null) throw new Error('no attempt is open');
+    return open.attempt;
+  }
+
+  /** It was sent three times, and the processor has never heard of it. */
+  async function neverArrived(): Promise<StoredSubscription> {
     const record = await paid();
-    await on.loseAnswers(record, 'refunds', 'timeout-before');
+    await on.loseAnswers(record, 'refunds', 'error-before');
     expect(await refund(record)).toMatchObject({ status: 202, body: { status: 'unknown' } });
-    expect(await on.settle(record, 0)).toMatchObject({
+    expect(await credits(record)).toBe(0);
+    await on.calmDown();
+    return record;
+  }
+
+  it('that the processor never heard of is sent again by the janitor, under its key', async () => {
+    const record = await neverArrived();
+    const { attemptId } = await openRefund(record);
+    expect(await on.settle(record)).toMatchObject({ settled: { verdict: 'refund-sent' } });
+    expect(await credits(record)).toBe(1);
+    const keys = (await on.here.ledger(record)).flatMap(({ refund_key }) => refund_key ?? []);
+    expect(new Set(keys)).toEqual(new Set([attemptId]));
+    expect(await on.violations(record)).toEqual([]);
+  });
+
+  it('that has begun goes on while frozen, by the janitor and by who asks again', async () => {
+    for (const goOn of [
+      (record: Subscription) => on.settle(record),
+      (record: Subscription) => refund(record),
+    ]) {
+      const record = await neverArrived();
+      await frozen(`user:${record.userId}`, () => goOn(record));
+      expect(await credits(record)).toBe(1);
+      expect(await on.violations(record)).toEqual([]);
+    }
+  });
+
+  it('goes again also if the processor takes long to say that it does not know it', async () => {
+    const record = await neverArrived();
+    const { processor } = on.here.dependencies;
+    const slow: typeof processor = {
+      charge: (key, request) => processor.charge(key, request),
+      refund: (key, id) => processor.refund(key, id),
+      findByConfirmation: (id) => processor.findByConfirmation(id),
+      async findByKey(key) {
+        await on.here.dependencies.timer.sleep(2_100, new AbortController().signal);
+        return processor.findByKey(key);
+      },
+    };
+    const { attemptId } = await openRefund(record);
+    const settled = await settleAttempt(
+      { ...on.here.dependencies, processor: slow },
+      { abandonAfterMs: 24 * HOUR },
+      { ...record, attemptId },
+    );
+    expect(settled).toMatchObject({ settled: { verdict: 'refund-sent' } });
+    expect(await credits(record)).toBe(1);
+  });
+
+  it('is not sent again once the member’s bank has taken the payment back', async () => {
+    const record = await neverArrived();
+    await payments.tell('CHARGED_BACK', record);
+    expect(await on.here.row(record)).toMatchObject({ billingStatus: 'ERROR' });
+    expect(await on.settle(record)).toEqual({ left: 'no-word-yet' });
+    expect(await credits(record)).toBe(0);
+    expect(await on.settle(record, 0)).toMatchObject({ settled: { verdict: 'refund-declined' } });
+    expect(await refusedRefund(record)).toBeNull();
+  });
+
+  it('that never arrives is sent again for two days, given up a day later, and listed until it went back', async () => {
+    const record = await neverArrived();
+    const sent = async () =>
+      (await on.here.ledger(record)).filter(({ type }) => type === 'refund.requested').length;
+    expect(await sent()).toBe(3);
+    const settledAfter = async (ms: number) => {
+      on.here.now = plusMs(NOW, ms);
+      await on.loseAnswers(record, 'refunds', 'error-before');
+      return on.settle(record);
+    };
+    const asksNext = async () =>
+      (await on.here.dependencies.pipeline.storyOf(record.subscriptionId)).open?.askedNextAt;
+    expect(await settledAfter(5 * MINUTE)).toEqual({ left: 'no-word-yet' });
+    expect(await asksNext()).toBe(plusMs(NOW, 10 * MINUTE));
+    expect(await settledAfter(47 * HOUR)).toEqual({ left: 'no-word-yet' });
+    expect(await asksNext()).toBe(plusMs(NOW, 47 * HOUR + 5 * MINUTE));
+    expect(await sent()).toBe(9);
+    for (const later of [48 * HOUR, 71 * HOUR - 1])
+      expect(await settledAfter(later)).toEqual({ left: 'no-word-yet' });
+    expect(await settledAfter(71 * HOUR)).toMatchObject({
       settled: { verdict: 'refund-declined', reason: 'PINLESS-abandoned' },
     });
+    expect(await sent()).toBe(9);
+    const { userId, subscriptionId, transactionId: confirmationId, billingAmount: amount } = record;
+    await isListed(record, 'abandoned');
+    expect(await refusedRefund(record)).toEqual({
+      userId,
+      subscriptionId,
+      confirmationId,
+      code: 'abandoned',
+      amount,
+      at: on.here.now,
+    });
+    await on.here.faults([]);
     expect(await refund(record)).toMatchObject({ status: 202, body: { status: 'sent' } });
+    await hearFromBank(record);
+    await isOffTheList(record);
     expect(await credits(record)).toBe(1);
     expect(await on.violations(record)).toEqual([]);
-  }, 20_000);
+  });
 
   it('of what somebody gave back at the bank itself is not made twice', async () => {
     const record = await paid();
@@ -690,6 +822,18 @@ describe('an upgrade', () => {
         expect(await on.call('POST', '/ops/freezes', { body })).toMatchObject({ status: 201 });
       });
       expect(await upgrade(upcoming)).toMatchObject(refusal('upgrade-undone'));
+      expect(await moved(upcoming)).toEqual([1, 1]);
+      expect(await on.violations(upcoming)).toEqual([]);
+    });
+
+    it('also when the process dies before the money went back, and nobody asks again', async () => {
+      const upcoming = await member();
+      on.meanwhile('charged', upcoming, close(upcoming));
+      on.dieAt('outcome-written', upcoming);
+      expect(await upgrade(upcoming)).toMatchObject(refusal('internal', 500));
+      expect(await moved(upcoming)).toEqual([1, 0]);
+      const own = await on.newest(upcoming, 'COMPLETED');
+      expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'refund-sent' } });
       expect(await moved(upcoming)).toEqual([1, 1]);
       expect(await on.violations(upcoming)).toEqual([]);
     });

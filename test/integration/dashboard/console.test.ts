@@ -223,25 +223,22 @@ describe('what is unsettled', () => {
     );
   });
 
-  it('are returns that came too late', async () => {
+  it.each([
+    ['returns that came too late', 'staleReturns', 'Came back', 'R10'],
+    ['refunds that were refused', 'refusedRefunds', 'Refused', 'abandoned'],
+  ] as const)('are %s, until nobody has to decide about them', async (_, list, when, code) => {
     const { userId, subscriptionId } = await memberWithRecord();
-    const amount = cents(1234);
-    const when = at('2026-11-15T08:00:00Z');
-    const returned = {
-      userId,
-      subscriptionId,
-      confirmationId: 'payment-7',
-      returnCode: 'R10',
-      amount,
-      at: when,
-    };
-    await desk.commit([pipeline.staleReturns.note(returned)]);
+    const confirmationId = `payment-${randomUUID()}`;
+    const money = { userId, subscriptionId, confirmationId, code, amount: cents(1234) };
+    await desk.commit([pipeline[list].note({ ...money, at: at('2026-11-15T08:00:00Z') })]);
     const page = await eventually('the index has it', async () => {
       const text = await look('/unsettled');
-      return text.includes('payment-7') && text;
+      return text.includes(confirmationId) && text;
     });
-    expect(page).toContain('R10');
-    expect(page).toContain('$12.34');
+    for (const said of [when, code, '$12.34', `href="/users/${userId}?record=${subscriptionId}"`])
+      expect(page).toContain(said);
+    await desk.commit([pipeline[list].forget(subscriptionId)]);
+    await eventually('it is gone', async () => !(await look('/unsettled')).includes(confirmationId));
   });
 });
 

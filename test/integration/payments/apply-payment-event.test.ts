@@ -11,7 +11,7 @@ import { plusDays, plusMs } from '../../../src/domain/instant.ts';
 import type { SubscriptionId, UserId } from '../../../src/domain/subscription.ts';
 import { subscriptionLockKey } from '../../../src/ports/lock.ts';
 import type { Processor, UserService } from '../../../src/ports/services.ts';
-import type { StaleReturn } from '../../../src/ports/stale-returns.ts';
+import type { MoneyToDecide } from '../../../src/ports/money-to-decide.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { Bench } from '../../audit/bench.ts';
 import { bench } from '../../audit/bench.ts';
@@ -101,14 +101,14 @@ const history = async ({ subscriptionId }: StoredSubscription) =>
   (await here.store.history.getByID(subscriptionId)).entries;
 const causes = async (record: StoredSubscription) => (await history(record)).map(({ data }) => data['cause']);
 
-async function staleReturns(): Promise<StaleReturn[]> {
-  const found: StaleReturn[] = [];
+async function staleReturns(): Promise<MoneyToDecide[]> {
+  const found: MoneyToDecide[] = [];
   let key = null;
   do {
     const page: Awaited<ReturnType<typeof here.dependencies.pipeline.staleReturns.list>> =
       await here.dependencies.pipeline.staleReturns.list(here.now, key);
     expect(page.unreadable).toEqual([]);
-    found.push(...page.returns);
+    found.push(...page.items);
     key = page.nextKey;
   } while (key !== null);
   return found;
@@ -229,7 +229,7 @@ describe('a payment that was returned', () => {
       userId,
       subscriptionId,
       confirmationId,
-      returnCode: 'R10',
+      code: 'R10',
       amount,
       at: here.now,
     });
