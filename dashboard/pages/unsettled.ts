@@ -26,30 +26,31 @@ export interface UnsettledView {
 
 export const unsettledPage = ({ open, refused, returned }: UnsettledView): Html => html`
   <div class="title"><h1>Unsettled</h1></div>
-  <p class="sub">Money of which nobody knows where it is, and money to decide about.</p>
+  <p class="sub">Money whose whereabouts nobody knows yet, and money that a person has to decide about.</p>
   <section aria-labelledby="open">
     <h2 id="open">Charges and refunds without an answer</h2>
     ${open === null ? missing('What is open') : openList(open.value)}
     <p class="hint">
-      Nothing else is tried on their records. For two days whoever comes by sends a charge again, under the
-      same key, and the janitor a refund; it asks the processor first, and gives up what it never knew of.
+      Nothing else is tried on their records. For two days any worker that picks up the record sends a charge
+      again under the same key, and the janitor a refund. The janitor asks the processor first, and gives up
+      what it never heard of.
     </p>
   </section>
   <section aria-labelledby="refused">
     <h2 id="refused">Refunds that were refused</h2>
     ${refused === null ? missing('What was refused') : moneyList(refused.value, 'refused')}
     <p class="hint">
-      The member’s money is still here, and nobody sends it back any more by itself: ask for the refund again,
-      or give it back another way. A payment leaves the list when the payments service tells that it went
-      back.
+      The member’s money is still here, and nothing sends it back automatically any more: ask for the refund
+      again, or have the payments service give it back. A payment leaves the list when the payments service
+      says that it went back.
     </p>
   </section>
   <section aria-labelledby="returned">
     <h2 id="returned">Returns that came too late</h2>
     ${returned === null ? missing('What came back') : moneyList(returned.value, 'returned')}
     <p class="hint">
-      Their records are written off. Nobody is asked for this money again by itself: decide, and tell the
-      member.
+      Their records are written off, and nobody is asked for this money again automatically: decide, and tell
+      the member.
     </p>
   </section>
 `;
