@@ -141,6 +141,13 @@ const HONEST: Record<string, () => Promise<RecurringRef>> = {
       await changeRecurring(byHand(), one, { wish: { paymentDay }, by: 'test' });
     return one;
   },
+  'changed in amount and back, told of each, and paid': async () => {
+    const one = await created();
+    for (const paymentAmount of [cents(9_999), cents(1_000)])
+      await changeRecurring(byHand(), one, { wish: { paymentAmount }, by: 'test' });
+    await desk.collect(one);
+    return one;
+  },
   'moved on, being too old': async () => {
     const one = await desk.subscription(
       {},
@@ -302,6 +309,18 @@ const PLANTS: Record<string, Plant> = {
   },
   'a payment that nobody was told of': async () => {
     const one = await paid();
+    await on.remove('recurring', await itemOf(one, 'CHG#', 'reminded'));
+    return finds(one, [11, /for 2026-11-16 was opened at .* before anybody was told of it/]);
+  },
+  'a payment of another amount than was told': async () => {
+    const one = await paid();
+    await rewrite(one, 'CHG#', { PaymentAmount: '9.99' }, 'reminded');
+    return finds(one, [11, /for 2026-11-16 was opened at .* before anybody was told of it/]);
+  },
+  'a payment for something else than was told': async () => {
+    const one = await created();
+    await changeRecurring(byHand(), one, { wish: { sku: 'sku-2' }, by: 'test' });
+    await desk.collect(one);
     await on.remove('recurring', await itemOf(one, 'CHG#', 'reminded'));
     return finds(one, [11, /for 2026-11-16 was opened at .* before anybody was told of it/]);
   },

@@ -371,7 +371,7 @@ describe('a reminder', () => {
           payment_date: '2026-11-16',
           amount: '10.00',
         },
-        dedupeKey: `recurring.${before.accountId}.${before.recurringId}.2026-11-10.recurring_payment_reminder`,
+        dedupeKey: `recurring.${before.accountId}.${before.recurringId}.2026-11-10.recurring_payment_reminder.2026-11-09T15:00:00.000000001Z`,
       },
     ]);
   });

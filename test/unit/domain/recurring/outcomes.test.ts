@@ -221,7 +221,37 @@ describe('by hand', () => {
     if (plan.plan !== 'change') return;
     const { changedDate, ...after } = plan.change.subscription;
     expect(changedDate > NOW).toBe(true);
-    expect(after).toMatchObject({ ...upcoming, ...wished, nextReminderDate: null, status: 'ACTIVE' });
+    expect(after).toMatchObject({ ...upcoming, ...wished, status: 'ACTIVE' });
+  });
+
+  it.each([
+    // [payment on, wish, told of on]
+    ['2026-12-16', { paymentAmount: cents(9_999) }, '2026-12-09'],
+    ['2026-11-20', { paymentAmount: cents(9_999) }, '2026-11-16'],
+    ['2026-11-20', { paymentAmount: cents(1) }, '2026-11-16'],
+    ['2026-11-20', { sku: 'other' }, '2026-11-16'],
+    // Missed, and still to be paid.
+    ['2026-11-10', { sku: 'other' }, '2026-11-16'],
+    // The day has passed, so the period stays; the amount is another one all the same.
+    ['2026-11-20', { paymentAmount: cents(1), paymentDay: 15 }, '2026-11-16'],
+    ['2026-12-16', { paymentAmount: cents(1), paymentDay: 20 }, '2026-12-13'],
+    // As they were told: the same in another word, or what nobody is told of.
+    ['2026-11-20', { paymentAmount: cents(1_000), sku: 'sku-1' }, null],
+    ['2026-11-20', { paymentToken: 'new', paymentDetails: {} }, null],
+  ])('who was told of a payment on %s and has it changed to %j is told anew: %s', (period, wished, tell) => {
+    const plan = change({ periodDate: day(period), nextPaymentDate: day(period) }, wished);
+    expect(plan.plan === 'change' && plan.change.subscription.nextReminderDate).toBe(tell);
+  });
+
+  it('what is owed stays what it is; token and day may change', () => {
+    const owed = { status: 'PAST_DUE', nextPaymentDate: day('2026-11-17'), failedTries: 1 } as const;
+    for (const wished of [{ paymentAmount: cents(1) }, { sku: 'other', paymentToken: 'new' }])
+      expect(change(owed, wished)).toMatchObject({ plan: 'refused', reason: 'owed' });
+    for (const wished of [{ paymentToken: 'new' }, { paymentAmount: cents(1_000), paymentDay: 3 }])
+      expect(change(owed, wished)).toMatchObject({
+        plan: 'change',
+        change: { subscription: { ...wished, ...owed, nextReminderDate: null } },
+      });
   });
 
   it.each([
@@ -288,7 +318,16 @@ describe('a life, day by day', () => {
       minLength: 50,
       maxLength: 200,
     }),
-    changes: fc.dictionary(fc.integer({ min: 0, max: 199 }).map(String), fc.integer({ min: 1, max: 31 })),
+    changes: fc.dictionary(
+      fc.integer({ min: 0, max: 199 }).map(String),
+      fc.record(
+        {
+          paymentDay: fc.integer({ min: 1, max: 31 }),
+          paymentAmount: fc.integer({ min: 1, max: 3 }).map((amount) => cents(amount)),
+        },
+        { requiredKeys: [] },
+      ),
+    ),
   });
 
   it('has a legal change each time, one payment in a month, told of before, and ends only where it may', () => {
@@ -315,6 +354,7 @@ describe('a life, day by day', () => {
           instant(0, 0),
         ).subscription;
         const paid: { period: string; at: Instant; reminded: Instant }[] = [];
+        let told = cents(0);
         const take = (change: RecurringChange): void => {
           expect(isLegalForRecurring(current.status, change.subscription.status, change.cause)).toBe(true);
           expect(change.subscription.changedDate > current.changedDate).toBe(true);
@@ -325,6 +365,7 @@ describe('a life, day by day', () => {
               reminded: change.receipt.remindedDate,
             });
           current = change.subscription;
+          if (change.cause === 'reminded') told = current.paymentAmount;
           // In the index while it goes on, and out of it when it is over: never by accident.
           const goesOn = current.status === 'ACTIVE' || current.status === 'PAST_DUE';
           expect(current.nextPaymentDate !== null).toBe(goesOn);
@@ -332,7 +373,7 @@ describe('a life, day by day', () => {
         answers.forEach((answer, n) => {
           const wished = changes[String(n)];
           if (wished !== undefined) {
-            const plan = planRecurringChange(current, { paymentDay: wished }, 'x', null, {
+            const plan = planRecurringChange(current, wished, 'x', null, {
               policy,
               now: instant(n, 1),
             });
@@ -353,6 +394,7 @@ describe('a life, day by day', () => {
           const decision = decideRecurring(current, facts, policy, now);
           if (decision.verdict === 'go-stale') return take(recurringTooOld(current, policy, now));
           if (decision.verdict !== 'charge') return;
+          expect(decision.amount).toBe(told);
           take(recurringOpened(current, 'a' as AttemptId, now));
           const made = attempt(current.periodDate);
           take(
