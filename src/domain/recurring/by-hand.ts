@@ -1,5 +1,5 @@
 import type { OpenAttempt } from '../attempt.ts';
-import { dateOf } from '../calendar-date.ts';
+import { addDays, dateOf } from '../calendar-date.ts';
 import type { CalendarDate } from '../calendar-date.ts';
 import type { Instant } from '../instant.ts';
 import { nextStamp } from '../instant.ts';
@@ -117,19 +117,26 @@ const toldAnew = (
 
 /**
  * Every month has one payment, on whatever day. So this period moves within its month; where the new day has passed, or
- * the payment has been tried, it stays where it is and the day counts from the next one on.
+ * the payment has been tried, it stays where it is and the day counts from the next one on. A day on which the period
+ * before was paid has passed: nobody is charged twice on one day.
  */
 function movedTo(
-  { status, periodDate }: RecurringSubscription,
+  subscription: RecurringSubscription,
   paymentDay: number,
   policy: RecurringPolicy,
   now: Instant,
 ): Partial<RecurringSubscription> {
+  const { status, periodDate } = subscription;
   const today = dateOf(now);
+  const earliest = wasPaidOn(subscription, today) ? addDays(today, 1) : today;
   const moved = paymentDateIn(periodDate, paymentDay);
-  const stays = status !== 'ACTIVE' || moved === periodDate || moved < today;
+  const stays = status !== 'ACTIVE' || moved === periodDate || moved < earliest;
   return { paymentDay, ...(stays ? {} : periodOn(moved, policy, today)) };
 }
+
+/** What was never paid has its creation as its last payment. */
+const wasPaidOn = ({ lastPaymentDate, createdDate }: RecurringSubscription, date: CalendarDate): boolean =>
+  lastPaymentDate !== createdDate && dateOf(lastPaymentDate) === date;
 
 /** Whoever wants to leave leaves. What was sent before is still recorded, with its receipt. */
 export function planRecurringCancel(

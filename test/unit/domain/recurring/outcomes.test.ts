@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AttemptId } from '../../../../src/domain/attempt.ts';
 import type { CalendarDate } from '../../../../src/domain/calendar-date.ts';
+import { dateOf, partsOf } from '../../../../src/domain/calendar-date.ts';
 import type { Instant } from '../../../../src/domain/instant.ts';
+import type { Cents } from '../../../../src/domain/money.ts';
 import { cents } from '../../../../src/domain/money.ts';
 import {
   planRecurringCancel,
@@ -10,7 +12,7 @@ import {
   recurringCreated,
 } from '../../../../src/domain/recurring/by-hand.ts';
 import { decideRecurring } from '../../../../src/domain/recurring/decide-recurring.ts';
-import type { RecurringChange } from '../../../../src/domain/recurring/outcomes.ts';
+import type { PaidAttempt, RecurringChange } from '../../../../src/domain/recurring/outcomes.ts';
 import {
   recurringDeclined,
   recurringOpened,
@@ -275,6 +277,26 @@ describe('by hand', () => {
     expect(plan.plan === 'change' && plan.change.subscription.paymentDay).toBe(paymentDay);
   });
 
+  const ended = at('2027-03-04T10:00:00Z');
+  const march = { paymentDay: 28, periodDate: day('2027-03-28'), nextPaymentDate: day('2027-03-28') };
+  it.each([
+    // The period before was paid on this morning: the new day counts from the next one on.
+    [{ lastPaymentDate: ended }, 4, '2027-03-28'],
+    [{ lastPaymentDate: ended }, 5, '2027-03-05'],
+    [{ lastPaymentDate: at('2027-03-03T23:59:59Z') }, 4, '2027-03-04'],
+    // Begun this morning, and never paid.
+    [{ lastPaymentDate: ended, createdDate: ended }, 4, '2027-03-04'],
+  ])('nobody is charged twice on one day: with %o the %dth is %s', (fields, paymentDay, then) => {
+    const before = recurring({ ...march, ...fields });
+    const now = at('2027-03-04T11:00:00Z');
+    const plan = planRecurringChange(before, { paymentDay }, 'shop', null, { policy, now });
+    expect(plan.plan === 'change' && plan.change.subscription).toMatchObject({
+      paymentDay,
+      periodDate: then,
+      nextPaymentDate: then,
+    });
+  });
+
   it('a period that was tried keeps its dates', () => {
     const tried = { status: 'PAST_DUE', nextPaymentDate: day('2026-11-17'), failedTries: 1 } as const;
     const plan = change(tried, { paymentDay: 30 });
@@ -310,29 +332,37 @@ describe('by hand', () => {
 });
 
 describe('a life, day by day', () => {
-  type Answer = 'pays' | 'declines' | 'down';
+  /** Late: what was sent was paid, and we hear of it on the next day. */
+  type Answer = 'pays' | 'late' | 'declines' | 'down';
+  interface Wished {
+    readonly paymentDay?: number | 'today';
+    readonly paymentAmount?: Cents;
+  }
+  const wishes = fc.record(
+    {
+      paymentDay: fc.oneof(fc.integer({ min: 1, max: 31 }), fc.constant('today' as const)),
+      paymentAmount: fc.integer({ min: 1, max: 3 }).map((amount) => cents(amount)),
+    },
+    { requiredKeys: [] },
+  );
   const lives = fc.record({
     start: fc.integer({ min: 0, max: 400 }),
     paymentDay: fc.integer({ min: 1, max: 31 }),
-    answers: fc.array(fc.constantFrom<Answer>('pays', 'pays', 'pays', 'declines', 'down'), {
-      minLength: 50,
-      maxLength: 200,
-    }),
-    changes: fc.dictionary(
-      fc.integer({ min: 0, max: 199 }).map(String),
-      fc.record(
-        {
-          paymentDay: fc.integer({ min: 1, max: 31 }),
-          paymentAmount: fc.integer({ min: 1, max: 3 }).map((amount) => cents(amount)),
-        },
-        { requiredKeys: [] },
-      ),
+    days: fc.array(
+      fc.record({
+        answer: fc.constantFrom<Answer>('pays', 'pays', 'late', 'declines', 'down'),
+        wished: fc.oneof<fc.MaybeWeightedArbitrary<Wished>[]>(
+          { weight: 12, arbitrary: fc.constant({}) },
+          { weight: 1, arbitrary: wishes },
+        ),
+      }),
+      { minLength: 50, maxLength: 200 },
     ),
   });
 
   it('has a legal change each time, one payment in a month, told of before, and ends only where it may', () => {
     fc.assert(
-      fc.property(lives, ({ start, paymentDay, answers, changes }) => {
+      fc.property(lives, ({ start, paymentDay, days: lived }) => {
         const first = Date.UTC(2027, 0, 1 + start, 12);
         const instant = (n: number, hour: number) =>
           (BigInt(first + n * 86_400_000 + hour * 3_600_000) * 1_000_000n) as Instant;
@@ -370,15 +400,19 @@ describe('a life, day by day', () => {
           const goesOn = current.status === 'ACTIVE' || current.status === 'PAST_DUE';
           expect(current.nextPaymentDate !== null).toBe(goesOn);
         };
-        answers.forEach((answer, n) => {
-          const wished = changes[String(n)];
-          if (wished !== undefined) {
-            const plan = planRecurringChange(current, wished, 'x', null, {
-              policy,
-              now: instant(n, 1),
-            });
-            if (plan.plan === 'change') take(plan.change);
-          }
+        let late: PaidAttempt | null = null;
+        lived.forEach(({ answer, wished: { paymentDay: wishedDay, ...wished } }, n) => {
+          if (late !== null) take(recurringPaid(current, late, policy, instant(n, 0)));
+          late = null;
+          const dayOfMonth = wishedDay === 'today' ? partsOf(dateOf(instant(n, 1))).day : wishedDay;
+          const plan = planRecurringChange(
+            current,
+            { ...wished, ...(dayOfMonth === undefined ? {} : { paymentDay: dayOfMonth }) },
+            'x',
+            null,
+            { policy, now: instant(n, 1) },
+          );
+          if (plan.plan === 'change') take(plan.change);
           if (answer === 'down') return;
           const user = { status: 'ACTIVE' };
           if (decideReminder(current, user, instant(n, 3)).verdict === 'remind')
@@ -397,6 +431,7 @@ describe('a life, day by day', () => {
           expect(decision.amount).toBe(told);
           take(recurringOpened(current, 'a' as AttemptId, now));
           const made = attempt(current.periodDate);
+          if (answer === 'late') return void (late = made);
           take(
             answer === 'pays'
               ? recurringPaid(current, made, policy, now)
