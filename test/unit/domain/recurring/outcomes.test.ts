@@ -14,6 +14,7 @@ import {
 import { decideRecurring } from '../../../../src/domain/recurring/decide-recurring.ts';
 import type { PaidAttempt, RecurringChange } from '../../../../src/domain/recurring/outcomes.ts';
 import {
+  recurringAbandoned,
   recurringDeclined,
   recurringOpened,
   recurringPaid,
@@ -146,6 +147,31 @@ describe('declines', () => {
       NOW,
     );
     expect(dates(subscription)).toMatchObject({ status: 'FAILED', nextPaymentDate: null });
+  });
+});
+
+describe('a charge of which the processor never knew', () => {
+  const givenUp = (before: RecurringSubscription) =>
+    recurringAbandoned(before, attempt(), 'abandoned: the processor never knew of it', NOW);
+
+  it('counts as no try, also as what would be the last, and is made again tomorrow', () => {
+    const lastTry = { status: 'PAST_DUE', failedTries: policy.retryDays.length } as const;
+    for (const fields of [{}, lastTry]) {
+      const before = recurring(fields);
+      const { subscription, receipt, cause } = givenUp(before);
+      expect([cause, receipt]).toEqual(['attempt-abandoned', null]);
+      expect(subscription).toEqual({
+        ...before,
+        nextPaymentDate: '2026-11-17',
+        error: 'abandoned: the processor never knew of it',
+        changedDate: at('2026-11-16T16:00:00.000000001Z'),
+      });
+    }
+  });
+
+  it('by one who has left meanwhile is none', () => {
+    const left = recurring({ status: 'CANCELLED', nextPaymentDate: null });
+    expect(dates(givenUp(left).subscription)).toEqual(dates(left));
   });
 });
 
@@ -332,8 +358,8 @@ describe('by hand', () => {
 });
 
 describe('a life, day by day', () => {
-  /** Late: what was sent was paid, and we hear of it on the next day. */
-  type Answer = 'pays' | 'late' | 'declines' | 'down';
+  /** What has no answer is known on the next day: it was paid, or the processor never knew of it. */
+  type Answer = 'pays' | 'late' | 'lost' | 'declines' | 'down';
   interface Wished {
     readonly paymentDay?: number | 'today';
     readonly paymentAmount?: Cents;
@@ -350,7 +376,7 @@ describe('a life, day by day', () => {
     paymentDay: fc.integer({ min: 1, max: 31 }),
     days: fc.array(
       fc.record({
-        answer: fc.constantFrom<Answer>('pays', 'pays', 'late', 'declines', 'down'),
+        answer: fc.constantFrom<Answer>('pays', 'pays', 'late', 'lost', 'declines', 'down'),
         wished: fc.oneof<fc.MaybeWeightedArbitrary<Wished>[]>(
           { weight: 12, arbitrary: fc.constant({}) },
           { weight: 1, arbitrary: wishes },
@@ -400,10 +426,18 @@ describe('a life, day by day', () => {
           const goesOn = current.status === 'ACTIVE' || current.status === 'PAST_DUE';
           expect(current.nextPaymentDate !== null).toBe(goesOn);
         };
-        let late: PaidAttempt | null = null;
+        let open: { readonly made: PaidAttempt; readonly isPaid: boolean } | null = null;
         lived.forEach(({ answer, wished: { paymentDay: wishedDay, ...wished } }, n) => {
-          if (late !== null) take(recurringPaid(current, late, policy, instant(n, 0)));
-          late = null;
+          if (open !== null) {
+            const { made, isPaid } = open;
+            const morning = instant(n, 0);
+            take(
+              isPaid
+                ? recurringPaid(current, made, policy, morning)
+                : recurringAbandoned(current, made, 'abandoned', morning),
+            );
+          }
+          open = null;
           const dayOfMonth = wishedDay === 'today' ? partsOf(dateOf(instant(n, 1))).day : wishedDay;
           const plan = planRecurringChange(
             current,
@@ -431,7 +465,8 @@ describe('a life, day by day', () => {
           expect(decision.amount).toBe(told);
           take(recurringOpened(current, 'a' as AttemptId, now));
           const made = attempt(current.periodDate);
-          if (answer === 'late') return void (late = made);
+          if (answer === 'late' || answer === 'lost')
+            return void (open = { made, isPaid: answer === 'late' });
           take(
             answer === 'pays'
               ? recurringPaid(current, made, policy, now)
