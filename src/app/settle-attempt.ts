@@ -14,7 +14,7 @@ import { lockKeyOfRecord } from './any-product.ts';
 import type { Case, CollectDependencies } from './collection-case.ts';
 import { recordAnswer } from './charge-subscription.ts';
 import { openFloatCase } from './floats/settle-float.ts';
-import { planOfOpener } from './move-money.ts';
+import { planOfOpener, sensible } from './move-money.ts';
 import { openRecurringCase } from './recurring/settle-recurring.ts';
 
 export interface JanitorPolicy {
@@ -40,7 +40,10 @@ export async function settleAttempt(
     const open = await openCase(dependencies, { userId, subscriptionId }, acquired.lock);
     if (open?.attempt.attemptId !== attemptId) return { left: 'resolved-meanwhile' };
     const payment = sentFirst(open.attempt, await dependencies.processor.findByKey(attemptId));
-    const word = payment ?? givenUp(open.attempt, janitor, dependencies.clock.now());
+    const word =
+      payment === null
+        ? givenUp(open.attempt, janitor, dependencies.clock.now())
+        : sensible(open.attempt, payment);
     if (word !== null) return { settled: await open.answer(word) };
     await dependencies.pipeline.askAgainLater(open.state);
     return { left: 'no-word-yet' };
