@@ -61,6 +61,7 @@ export const PROBLEMS = {
   'open-float': { status: 409, title: 'The member has a float that is not paid back' },
   'requirements-not-met': { status: 409, title: 'The member does not meet what a float requires' },
   'subscription-over': { status: 409, title: 'The recurring payment has ended' },
+  'payment-owed': { status: 409, title: 'The payment of this period was declined, and is owed as it was' },
   'already-subscribed': { status: 409, title: 'The owner has an active subscription of this SKU' },
   'gateway-off': { status: 503, title: 'This gateway is not configured here' },
   'service-down': { status: 503, title: 'A service that this needs does not answer' },

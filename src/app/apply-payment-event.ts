@@ -6,6 +6,7 @@ import type { Payment, UserService } from '../ports/services.ts';
 import type { KnownPayment } from './ach-entry.ts';
 import type { CollectAnyDependencies } from './any-product.ts';
 import { floatWord } from './floats/float-word.ts';
+import { sensible } from './move-money.ts';
 import { isFloatEvent, lockKeyOfEvent } from './payment-event.ts';
 import type { PaymentWord } from './payment-word.ts';
 import { subscriptionWord } from './subscription-word.ts';
@@ -133,6 +134,7 @@ async function answer<E extends KnownPayment>(
   attempt: Attempt,
   payment: Payment,
 ): Promise<true> {
+  if (sensible(attempt, payment) === null) throw stillUnclear(word.confirmationId, attempt);
   const sent = { ...payment, status: 'ACHSENT', errorCode: null, errorMessage: null } as const;
   await word.answer(entry, attempt, attempt.rail === 'ACH' ? sent : payment);
   return true;

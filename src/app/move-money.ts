@@ -371,8 +371,11 @@ const watchOf = (
   checks: 0,
 });
 
-/** A card payment that was "sent by ACH" is no answer that anybody can act on. */
-const sensible = ({ rail, refundOf }: Attempt, payment: Payment): Payment | null =>
+/**
+ * A card payment that was "sent by ACH" is no answer that anybody can act on, whenever and however it is heard: nothing is
+ * recorded, and since the processor does know of it, nothing is given up either. It stays open until somebody looks.
+ */
+export const sensible = ({ rail, refundOf }: Attempt, payment: Payment): Payment | null =>
   refundOf === null && rail === 'PINLESS' && payment.status === 'ACHSENT' ? null : payment;
 
 const isNsf = ({ status, errorCode }: Payment): boolean =>

@@ -15,7 +15,7 @@ import { lockKeyOfRecord } from './any-product.ts';
 import type { Case, CollectDependencies } from './collection-case.ts';
 import { isToGiveBack, recordAnswer, resumeAttempt } from './charge-subscription.ts';
 import { openFloatCase } from './floats/settle-float.ts';
-import { planOfOpener } from './move-money.ts';
+import { planOfOpener, sensible } from './move-money.ts';
 import { openRecurringCase } from './recurring/settle-recurring.ts';
 
 export interface JanitorPolicy {
@@ -59,7 +59,7 @@ async function settleOpen(
   const now = clock.now();
   // No run comes by for a refund, and a freeze keeps nobody's money: whoever waits for it has only the janitor.
   if (payment === null && giveBack !== null && mayStillBeSent(attempt, now)) return toldBy(await giveBack());
-  const word = payment ?? givenUp(attempt, janitor, now);
+  const word = payment === null ? givenUp(attempt, janitor, now) : sensible(attempt, payment);
   if (word !== null) return { settled: await open.answer(word) };
   await pipeline.askAgainLater(open.state);
   return { left: 'no-word-yet' };

@@ -105,6 +105,29 @@ async function created(fields: { start?: string; paymentDay?: number } = {}): Pr
   });
 }
 
+async function dieAfter(deadly: string, one: RecurringSubscription): Promise<void> {
+  here.onStep = (step, { userId }) => {
+    if (step === deadly && userId === payerOf(one.accountId)) throw new Error('died');
+  };
+  await expect(desk.collect(one, 'run-1')).rejects.toThrow('died');
+  here.onStep = () => undefined;
+}
+
+/** What the janitor does. */
+async function settle(one: RecurringSubscription): Promise<void> {
+  const subscriptionId = recurringRecordId(one);
+  const [open] = await here.dependencies.pipeline.attemptsOn(subscriptionId);
+  const ids = { userId: payerOf(one.accountId), subscriptionId, attemptId: open!.attemptId };
+  await settleAttempt(here.dependencies, { abandonAfterMs: 1_000 }, ids);
+}
+
+async function givenUp(): Promise<RecurringSubscription> {
+  const one = await desk.subscription();
+  await dieAfter('intent-written', one);
+  await later(2, () => settle(one));
+  return one;
+}
+
 const HONEST: Record<string, () => Promise<RecurringRef>> = {
   'begun and told of': () => created(),
   'begun for later': () => created({ start: '2026-12-01', paymentDay: 31 }),
@@ -141,6 +164,13 @@ const HONEST: Record<string, () => Promise<RecurringRef>> = {
       await changeRecurring(byHand(), one, { wish: { paymentDay }, by: 'test' });
     return one;
   },
+  'changed in amount and back, told of each, and paid': async () => {
+    const one = await created();
+    for (const paymentAmount of [cents(9_999), cents(1_000)])
+      await changeRecurring(byHand(), one, { wish: { paymentAmount }, by: 'test' });
+    await desk.collect(one);
+    return one;
+  },
   'moved on, being too old': async () => {
     const one = await desk.subscription(
       {},
@@ -151,17 +181,14 @@ const HONEST: Record<string, () => Promise<RecurringRef>> = {
   },
   'cancelled while its charge had no answer': async () => {
     const one = await desk.subscription();
-    const triggerId = 'run-1';
-    here.onStep = (step, { userId }) => {
-      if (step === 'charged' && userId === payerOf(one.accountId)) throw new Error('died');
-    };
-    await expect(desk.collect(one, triggerId)).rejects.toThrow('died');
-    here.onStep = () => undefined;
+    await dieAfter('charged', one);
     await cancelRecurring(byHand(), one, 'test');
-    const subscriptionId = recurringRecordId(one);
-    const [open] = await here.dependencies.pipeline.attemptsOn(subscriptionId);
-    const ids = { userId: payerOf(one.accountId), subscriptionId, attemptId: open!.attemptId };
-    await settleAttempt(here.dependencies, { abandonAfterMs: 1_000 }, ids);
+    await settle(one);
+    return one;
+  },
+  'given up, because the processor never knew of it, and paid': async () => {
+    const one = await givenUp();
+    inTime(3, () => desk.collect(one));
     return one;
   },
   'somebody else’s, paid': async () => {
@@ -235,6 +262,19 @@ const PLANTS: Record<string, Plant> = {
       [3, /ended as COMPLETED, and 0 changes tell of it/],
     );
   },
+  'a charge that never came to a card, told as a decline': async () => {
+    const one = await givenUp();
+    await rewrite(one, 'SUB#', { Status: 'PAST_DUE' });
+    await rewrite(one, 'CHG#', { Cause: 'attempt-declined', Status: 'PAST_DUE' }, 'attempt-abandoned');
+    return finds(one, [3, /ended as FAILED, and 1 changes tell of it/]);
+  },
+  'a charge that was given up, and the subscription with it': async () => {
+    const one = await givenUp();
+    const ended = { Status: 'FAILED', NextPaymentDate: undefined };
+    await rewrite(one, 'SUB#', ended);
+    await rewrite(one, 'CHG#', { Status: 'FAILED', PaymentOn: undefined }, 'attempt-abandoned');
+    return finds(one, [4, /went from ACTIVE to FAILED because of attempt-abandoned/]);
+  },
   'a row that cannot be read': async () => {
     const one = await desk.subscription();
     await rewrite(one, 'SUB#', { PaymentAmount: 'much' });
@@ -302,6 +342,18 @@ const PLANTS: Record<string, Plant> = {
   },
   'a payment that nobody was told of': async () => {
     const one = await paid();
+    await on.remove('recurring', await itemOf(one, 'CHG#', 'reminded'));
+    return finds(one, [11, /for 2026-11-16 was opened at .* before anybody was told of it/]);
+  },
+  'a payment of another amount than was told': async () => {
+    const one = await paid();
+    await rewrite(one, 'CHG#', { PaymentAmount: '9.99' }, 'reminded');
+    return finds(one, [11, /for 2026-11-16 was opened at .* before anybody was told of it/]);
+  },
+  'a payment for something else than was told': async () => {
+    const one = await created();
+    await changeRecurring(byHand(), one, { wish: { sku: 'sku-2' }, by: 'test' });
+    await desk.collect(one);
     await on.remove('recurring', await itemOf(one, 'CHG#', 'reminded'));
     return finds(one, [11, /for 2026-11-16 was opened at .* before anybody was told of it/]);
   },

@@ -38,6 +38,10 @@ export interface RecurringDesk {
   told(ref: Pick<RecurringRef, 'accountId'>): Promise<(Accepted & { readonly data?: unknown })[]>;
 }
 
+/** What a reminder is about: its key without the change after which it was sent. */
+export const reminderOf = ({ dedupe_key: key }: Accepted): string =>
+  key.replace(/(?<=recurring_payment_reminder)\..*$/, '');
+
 /** `here` needs the table of recurring payments. */
 export function recurringDesk(here: World): RecurringDesk {
   const repository = here.store.recurring;

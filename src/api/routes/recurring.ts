@@ -186,12 +186,12 @@ const changingRoutes = (dependencies: RecurringRouteDependencies): Route[] => [
     tag,
     summary: 'Change the amount, the SKU, the payment day or the token of a recurring payment',
     description:
-      'Another day moves this period within its month; where that has passed, or the payment was tried, it counts from the next one on. Never while a charge has no answer.',
+      'Another day moves this period within its month; where that has passed, or the payment was tried, it counts from the next one on. The account is told of another amount or SKU before it is charged, at once where the payment is near; neither changes while a declined payment is owed. Never while a charge has no answer.',
     role: 'operator',
     params: ofSubscription,
     body: changes,
     answers: { 200: recurringView },
-    problems: [...ANY_CHANGE, 'attempt-open', 'subscription-over'],
+    problems: [...ANY_CHANGE, 'attempt-open', 'subscription-over', 'payment-owed'],
     async handle({ params, body }, context) {
       const order = { wish: wishOf(body), by: context.caller.name };
       const subscription = await told(changeRecurring(dependencies, refOf(params), order));

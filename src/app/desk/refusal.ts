@@ -26,7 +26,8 @@ export type RefusalCode =
   | 'no-active-subscription'
   | 'over-limit'
   | 'requirements-not-met'
-  | 'subscription-over';
+  | 'subscription-over'
+  | 'payment-owed';
 
 /** Thrown where a wish meets a rule: whoever asked is told which. */
 export class Refusal extends Error {

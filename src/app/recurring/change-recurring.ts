@@ -47,7 +47,11 @@ export const cancelRecurring = (
     Promise.resolve(planRecurringCancel(subscription, by, dependencies.clock.now())),
   );
 
-const CODES = { 'open-attempt': 'attempt-open', over: 'subscription-over' } as const;
+const CODES = {
+  'open-attempt': 'attempt-open',
+  over: 'subscription-over',
+  owed: 'payment-owed',
+} as const;
 
 function carryOut(
   dependencies: CancelRecurringDependencies,

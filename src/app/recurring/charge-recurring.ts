@@ -2,11 +2,17 @@ import { attemptId } from '../../domain/attempt-id.ts';
 import type { Charge } from '../../domain/decision.ts';
 import { declineText } from '../../domain/outcomes.ts';
 import { RECURRING_RAIL } from '../../domain/recurring/decide-recurring.ts';
-import type { PaidAttempt } from '../../domain/recurring/outcomes.ts';
-import { recurringDeclined, recurringOpened, recurringPaid } from '../../domain/recurring/outcomes.ts';
+import type { PaidAttempt, RecurringChange } from '../../domain/recurring/outcomes.ts';
+import {
+  recurringAbandoned,
+  recurringDeclined,
+  recurringOpened,
+  recurringPaid,
+} from '../../domain/recurring/outcomes.ts';
 import { payerOf, paymentReference, recurringRecordId } from '../../domain/recurring/record-id.ts';
 import type { Verdict } from '../../domain/verdict.ts';
 import type { Attempt } from '../../ports/pipeline.ts';
+import { ABANDONED } from '../../ports/pipeline.ts';
 import type { Payment } from '../../ports/services.ts';
 import type { Book, Outcome } from '../move-money.ts';
 import { moveMoney, recordPayment, sendAgain } from '../move-money.ts';
@@ -48,27 +54,26 @@ const BOOK: Book<RecurringCase> = {
 };
 
 function outcomeOf(theCase: RecurringCase, attempt: Attempt, payment: Payment): Outcome<RecurringCase> {
-  const { subscription, dependencies } = theCase;
-  const { recurringPolicy: policy } = dependencies;
-  const made = paidAttempt(attempt, payment);
-  const now = nowOf(theCase);
-  const change =
-    payment.status === 'FAILED'
-      ? recurringDeclined(
-          subscription,
-          made,
-          declineText(payment.errorCode, payment.errorMessage),
-          policy,
-          now,
-        )
-      : recurringPaid(subscription, made, policy, now);
+  const change = changeBy(theCase, attempt, payment);
   const hasEnded = change.subscription.status === 'FAILED';
   return {
     verdict: payment.status === 'FAILED' ? (hasEnded ? 'defaulted' : 'declined') : 'collected',
     giveBack: null,
     save: ({ writes, judgement }) =>
-      saveRecurring(theCase, change, [...writes, dependencies.pipeline.judge(judgement)]),
+      saveRecurring(theCase, change, [...writes, theCase.dependencies.pipeline.judge(judgement)]),
   };
+}
+
+function changeBy(theCase: RecurringCase, attempt: Attempt, payment: Payment): RecurringChange {
+  const { subscription, dependencies } = theCase;
+  const { recurringPolicy: policy } = dependencies;
+  const now = nowOf(theCase);
+  if (payment.status !== 'FAILED')
+    return recurringPaid(subscription, paidAttempt(attempt, payment), policy, now);
+  const error = declineText(payment.errorCode, payment.errorMessage);
+  return payment.errorCode === ABANDONED
+    ? recurringAbandoned(subscription, attempt, error, now)
+    : recurringDeclined(subscription, attempt, error, policy, now);
 }
 
 /** Whoever cancels takes the lock too, but a holder may have slept past its lease. */

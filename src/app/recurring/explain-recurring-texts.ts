@@ -41,6 +41,8 @@ const CHANGE_TEXTS: Record<RecurringCause, (told: Told) => string> = {
   'attempt-opened': () => 'a charge was begun',
   'attempt-succeeded': (told) => `${answerText(told)}; there is a receipt${upTo(told.entry)}`,
   'attempt-declined': (told) => `${answerText(told)}${afterDecline(told.entry)}`,
+  'attempt-abandoned': ({ entry }) =>
+    `the charge was given up, because the processor never knew of it${triedAgain(entry)}`,
   'period-too-old': ({ entry, before }) =>
     `the payment of ${before?.periodDate ?? 'before'} was not asked for any more${upTo(entry)}`,
   changed: ({ entry, before }) =>
@@ -60,10 +62,11 @@ function answerText({ attempt }: Told): string {
 const upTo = ({ nextPaymentDate }: RecurringLogEntry): string =>
   nextPaymentDate === null ? '' : `; the next payment is on ${nextPaymentDate}`;
 
-function afterDecline({ status, nextPaymentDate }: RecurringLogEntry): string {
-  if (status === 'FAILED') return '; that was the last try';
-  return nextPaymentDate === null ? '' : `; tried again on ${nextPaymentDate}`;
-}
+const afterDecline = (entry: RecurringLogEntry): string =>
+  entry.status === 'FAILED' ? '; that was the last try' : triedAgain(entry);
+
+const triedAgain = ({ nextPaymentDate }: RecurringLogEntry): string =>
+  nextPaymentDate === null ? '' : `; tried again on ${nextPaymentDate}`;
 
 function whatChanged(after: RecurringLogEntry, before: RecurringLogEntry | undefined): string {
   if (before === undefined) return 'it';

@@ -9,7 +9,7 @@ import { remindRecurring } from './remind-recurring.ts';
 export type RemindAtOnceDependencies = RemindDependencies & { readonly log: Log };
 
 /**
- * A payment that is nearer than a reminder comes before it is told of right away. Where that cannot be done now, the next
+ * A payment that is nearer than a reminder comes before it is told of right away, also when it is another one now. Where that cannot be done now, the next
  * run of reminders does it: nobody is charged before. Gives the subscription as it is then.
  */
 export async function remindAtOnce(
@@ -20,7 +20,7 @@ export async function remindAtOnce(
   if (whyNotReminded(subscription, dateOf(clock.now())) !== null) return subscription;
   const { accountId, recurringId, changedDate } = subscription;
   try {
-    // Each change that moves the payment near asks for itself.
+    // Each change that has to be told of asks for itself.
     const triggerId = `changed.${formatInstant(changedDate)}`;
     await remindRecurring(dependencies, { accountId, recurringId, triggerId });
     return (await recurring.getSubscription(subscription)) ?? subscription;

@@ -49,6 +49,8 @@ export interface ReceiptRow {
 export interface RecurringAttempt extends Attempt {
   readonly period: string;
   readonly amountCents: number;
+  /** It never came to a card: the processor did not know of it, and it was given up. */
+  readonly isAbandoned: boolean;
 }
 
 /** How a recurring payment is called among the records: attempts, verdicts and violations name it so. */
@@ -136,6 +138,7 @@ export const readRecurringAttempt = (item: PlainItem): RecurringAttempt => ({
   ...readAttempt(item),
   period: date(item, 'period'),
   amountCents: cents(item, 'amount'),
+  isAbandoned: (item['resolution'] as PlainItem | null | undefined)?.['errorCode'] === 'abandoned',
 });
 
 /** Others wrote the day that it is paid on as a date of their own. */

@@ -79,6 +79,20 @@ function nextTry(
   return { status: 'PAST_DUE', failedTries, nextPaymentDate, nextReminderDate: null };
 }
 
+/**
+ * Given up, because the processor never knew of it: no card was declined, so it counts as no try, and a processor that is
+ * down ends nobody's subscription. The same period again tomorrow.
+ */
+export function recurringAbandoned(
+  subscription: RecurringSubscription,
+  { attemptId }: Pick<PaidAttempt, 'attemptId'>,
+  error: string,
+  now: Instant,
+): RecurringChange {
+  const next = isCharged(subscription.status) ? { nextPaymentDate: addDays(dateOf(now), 1) } : {};
+  return changed(subscription, 'attempt-abandoned', { ...next, error }, now, { attemptId });
+}
+
 /** Told of this period's payment. */
 export const recurringReminded = (subscription: RecurringSubscription, now: Instant): RecurringChange =>
   changed(subscription, 'reminded', { nextReminderDate: null, lastReminderDate: now }, now);

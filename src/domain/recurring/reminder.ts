@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../calendar-date.ts';
 import { dateOf } from '../calendar-date.ts';
 import type { Instant } from '../instant.ts';
-import { isoText, msOf } from '../instant.ts';
+import { sortableText } from '../instant.ts';
 import { whyPayerWaits } from './payer.ts';
 import { recurringRecordId } from './record-id.ts';
 import type { NotRemindedReason, RecurringFacts, ReminderDecision } from './recurring-decision.ts';
@@ -37,12 +37,11 @@ export function whyNotReminded(
 }
 
 /**
- * What makes a reminder the same reminder. The day is part of it: whoever was told of one day and is charged on another
- * must be told again, also where it is a day of which they had been told before that.
+ * What makes a reminder the same reminder: that nothing has changed since. Whoever was told of one day or amount and is
+ * charged on another, or another, must be told again, also where they had been told of that before. The stamp says so
+ * whatever the clocks say, and although nobody may have written down that an earlier one was sent.
  */
 export const reminderKey = (subscription: RecurringSubscription): string => {
-  const { periodDate, lastReminderDate, lastPaymentDate } = subscription;
-  const key = `${recurringRecordId(subscription)}.${periodDate}.${RECURRING_REMINDER}`;
-  const wasToldOfAnotherDay = lastReminderDate > lastPaymentDate;
-  return wasToldOfAnotherDay ? `${key}.${isoText(msOf(lastReminderDate))}` : key;
+  const { periodDate, changedDate } = subscription;
+  return `${recurringRecordId(subscription)}.${periodDate}.${RECURRING_REMINDER}.${sortableText(changedDate)}`;
 };

@@ -10,6 +10,7 @@ export const RECURRING_CAUSES = [
   'attempt-opened',
   'attempt-succeeded',
   'attempt-declined',
+  'attempt-abandoned',
   'period-too-old',
   'changed',
   'cancelled',
@@ -19,18 +20,29 @@ export type RecurringCause = (typeof RECURRING_CAUSES)[number];
 type Row = Partial<Record<RecurringStatus, readonly RecurringCause[]>>;
 
 /** Nobody waits for an answer before they may leave: what the processor then tells has happened all the same. */
-const OVER = ['attempt-succeeded', 'attempt-declined'] as const satisfies readonly RecurringCause[];
+const OVER = [
+  'attempt-succeeded',
+  'attempt-declined',
+  'attempt-abandoned',
+] as const satisfies readonly RecurringCause[];
 
 export const RECURRING_TRANSITIONS: Record<RecurringStatus, Row> = {
   ACTIVE: {
-    ACTIVE: ['reminded', 'attempt-opened', 'attempt-succeeded', 'period-too-old', 'changed'],
+    ACTIVE: [
+      'reminded',
+      'attempt-opened',
+      'attempt-succeeded',
+      'attempt-abandoned',
+      'period-too-old',
+      'changed',
+    ],
     PAST_DUE: ['attempt-declined'],
     FAILED: ['attempt-declined'],
     CANCELLED: ['cancelled'],
   },
   PAST_DUE: {
     ACTIVE: ['attempt-succeeded', 'period-too-old'],
-    PAST_DUE: ['attempt-opened', 'attempt-declined', 'changed'],
+    PAST_DUE: ['attempt-opened', 'attempt-declined', 'attempt-abandoned', 'changed'],
     FAILED: ['attempt-declined'],
     CANCELLED: ['cancelled'],
   },

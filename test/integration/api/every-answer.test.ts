@@ -605,6 +605,8 @@ const RECURRING: Readonly<Record<string, Cases>> = {
     ...anyRecurringChange({ sku: 'sku-2' }),
     200: async (ask) => ask(ofRecurring(await aRecurring()), { body: { payment_day: 31, sku: 'sku-2' } }),
     'attempt-open': async (ask) => ask(await hangingRecurring(), { body: { sku: 'sku-2' } }),
+    'payment-owed': async (ask) =>
+      ask(ofRecurring(await aRecurring({ status: 'PAST_DUE' })), { body: { payment_amount: '1.00' } }),
   },
   [`POST ${OF_RECURRING}/{subscription_id}/cancel`]: {
     ...anyRecurringChange({}),

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { startRun } from '../../../src/app/run-collections.ts';
+import { settleAttempt } from '../../../src/app/settle-attempt.ts';
+import { recurringRecordId } from '../../../src/domain/recurring/record-id.ts';
 import type { RecurringProcess } from '../../../src/domain/recurring/runs.ts';
 import type { ApiClient } from '../../support/api.ts';
 import { api } from '../../support/api.ts';
@@ -128,6 +130,22 @@ it('says what is in its way, and what cannot be read', async () => {
     summary: 'its row cannot be read, so nobody touches it',
     unreadable: [expect.stringContaining('SUB#odd#SKU#x')],
   });
+});
+
+it('tells of a charge that was given up', async () => {
+  here.now = at('2026-11-16T16:00:00Z');
+  const one = await desk.subscription();
+  await here.faults([{ id: 'down', service: 'payments', fault: 'error-before' }]);
+  expect(await desk.collect(one)).toMatchObject({ verdict: 'unknown' });
+  await here.faults([]);
+  const [attempt] = await here.dependencies.pipeline.attemptsOn(recurringRecordId(one));
+  here.now = at('2026-11-17T16:00:00Z');
+  await settleAttempt(here.dependencies, { abandonAfterMs: 86_400_000 }, attempt!);
+  const { story, summary } = await call(one.accountId, one.recurringId);
+  expect(story.at(-1)!.text).toBe(
+    'the charge was given up, because the processor never knew of it; tried again on 2026-11-18',
+  );
+  expect(summary).toBe('paid next on 2026-11-18, and told of');
 });
 
 it.each([

@@ -307,6 +307,40 @@ describe('a change', () => {
     ]);
   });
 
+  it('of what is charged is told of anew, and nobody is charged before', async () => {
+    const reply = await create(await desk.account(), { ...WISH, payment_day: 16 });
+    expect(await desk.told(refOf(reply))).toHaveLength(1);
+    // More, less, as it was before, and for something else: on one day, by a clock that stands still.
+    for (const [n, body] of [
+      { payment_amount: '99.99' },
+      { payment_amount: '1.00' },
+      { payment_amount: '9.99' },
+      { sku: 'sku-2' },
+    ].entries()) {
+      expect(viewOf(await change(reply, body))).toMatchObject({ ...body, next_reminder_date: null });
+      const told = await desk.told(refOf(reply));
+      expect(told.map(({ duplicate }) => duplicate)).toEqual(Array(n + 2).fill(false));
+    }
+    await system.here.faults([{ id: 'down', service: 'notifications', fault: 'error-before' }]);
+    const untold = await change(reply, { payment_amount: '99.99' });
+    expect(viewOf(untold)).toMatchObject({ next_reminder_date: '2026-11-16' });
+    expect(await desk.collect(refOf(reply))).toMatchObject({ reason: 'reminder-not-sent' });
+    await system.here.faults([]);
+    await desk.remind(refOf(reply));
+    expect(await desk.collect(refOf(reply))).toMatchObject({ verdict: 'collected', amount: 9_999 });
+  });
+
+  it('of what is charged is refused while a declined payment is owed; its token may change', async () => {
+    const reply = await create(await desk.account({ pinless: { mode: 'decline', code: '05' } }));
+    expect(await desk.collect(refOf(reply))).toMatchObject({ verdict: 'declined' });
+    for (const body of [{ payment_amount: '99.99' }, { sku: 'sku-2' }])
+      expect(await change(reply, body)).toMatchObject({ status: 409, body: { code: 'payment-owed' } });
+    expect(await change(reply, { payment_token: 'tok_another' })).toMatchObject({
+      status: 200,
+      body: { payment_amount: '9.99', sku: 'sku-1', payment_token: '…ther' },
+    });
+  });
+
   it('of nothing, or of something else, is refused', async () => {
     const reply = await create(await desk.account(), upcoming);
     expect(await change(reply, {})).toMatchObject({ status: 400 });

@@ -4,6 +4,7 @@ import type { Settlement } from '../../../src/app/settle-attempt.ts';
 import { settleAttempt } from '../../../src/app/settle-attempt.ts';
 import { plusMs } from '../../../src/domain/instant.ts';
 import type { Attempt } from '../../../src/ports/pipeline.ts';
+import type { Processor } from '../../../src/ports/services.ts';
 import type { PageKey, StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import { eventually } from '../../support/processes.ts';
 import type { World } from '../../support/world.ts';
@@ -56,9 +57,12 @@ const attemptOn = async (record: StoredSubscription): Promise<Attempt | undefine
   (await dueAttempts()).find(({ subscriptionId }) => subscriptionId === record.subscriptionId);
 
 /** What the janitor does with what it finds at this time. */
-async function settle(record: StoredSubscription): Promise<Settlement> {
+async function settle(
+  record: StoredSubscription,
+  { processor }: Pick<World['dependencies'], 'processor'> = here.dependencies,
+): Promise<Settlement> {
   const attempt = await eventually('the attempt to be due', () => attemptOn(record));
-  return settleAttempt(here.dependencies, { abandonAfterMs: 24 * HOUR }, attempt);
+  return settleAttempt({ ...here.dependencies, processor }, { abandonAfterMs: 24 * HOUR }, attempt);
 }
 
 describe('an attempt whose answer was lost', () => {
@@ -109,6 +113,25 @@ describe('an attempt whose answer was lost', () => {
 
     here.now = plusMs(START, 25 * HOUR);
     expect(await here.collect('RETRY', record)).toMatchObject({ verdict: 'collected' });
+    expect(debits(await here.ledger(record))).toBe(1);
+  });
+
+  it('and of which the processor says what makes no sense stays open, and is never given up', async () => {
+    const record = await unanswered('timeout-after');
+    const { processor } = here.dependencies;
+    const findByKey: Processor['findByKey'] = async (key) => {
+      const payment = await processor.findByKey(key);
+      // Of a card payment.
+      return payment && { ...payment, status: 'ACHSENT' };
+    };
+    const odd = { processor: { ...processor, findByKey } };
+    for (const later of [5 * MINUTE, HOUR, 24 * HOUR, 100 * HOUR]) {
+      here.now = plusMs(START, later);
+      expect(await settle(record, odd)).toEqual({ left: 'no-word-yet' });
+      expect(await here.row(record)).toMatchObject({ billingStatus: 'SCHEDULED' });
+    }
+    here.now = plusMs(START, 200 * HOUR);
+    expect(await settle(record)).toMatchObject({ settled: { verdict: 'collected' } });
     expect(debits(await here.ledger(record))).toBe(1);
   });
 

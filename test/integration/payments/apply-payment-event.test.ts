@@ -452,6 +452,22 @@ describe('when the word is faster than the answer to the charge', () => {
     expect(await causes(record)).toEqual(['plan-changed', 'attempt-opened', 'attempt-succeeded', 'refunded']);
   });
 
+  it('and the processor says that a card payment was sent by ACH, it is kept for later', async () => {
+    const record = await unanswered({ has_debit_card: true });
+    const { open } = (await background(record)).state;
+    const payment = (await here.dependencies.processor.findByKey(open!.attemptId))!;
+    await on.refund(payment.confirmationId);
+    const [event] = await desk.receiveFromBank(record);
+    const odd = {
+      ...lagging(),
+      findByKey: () => Promise.resolve({ ...payment, status: 'ACHSENT' as const }),
+    };
+    await expect(desk.apply(event!, { processor: odd })).rejects.toMatchObject({ code: 'unknown-record' });
+    expect(await desk.isWaiting(event!)).toBe(true);
+    expect(await causes(record)).toEqual(['plan-changed', 'attempt-opened']);
+    expect(await desk.apply(event!)).toMatchObject({ result: 'changed', reason: 'refunded' });
+  });
+
   it('and the processor does not know the key yet, it is kept for later', async () => {
     await early();
     const record = await unanswered();

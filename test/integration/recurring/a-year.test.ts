@@ -15,7 +15,7 @@ import { recurringLockKey } from '../../../src/ports/lock.ts';
 import { auditOf } from '../../audit/bench.ts';
 import { day } from '../../support/floats.ts';
 import type { RecurringDesk } from '../../support/recurring-desk.ts';
-import { recurringDesk } from '../../support/recurring-desk.ts';
+import { recurringDesk, reminderOf } from '../../support/recurring-desk.ts';
 import { runRecurring } from '../../support/recurring-runs.ts';
 import { at } from '../../support/records.ts';
 import type { World } from '../../support/world.ts';
@@ -157,7 +157,7 @@ describe('a leap year of three accounts with five subscriptions each', () => {
           (date) => `recurring.${accountId}.sub-${paymentDay}.${date}.recurring_payment_reminder`,
         ),
       );
-      expect(told.map(({ dedupe_key: key }) => key).sort()).toEqual(expected.sort());
+      expect(told.map(reminderOf).sort()).toEqual(expected.sort());
       for (const { periodDate, remindedDate } of await desk.receipts({ accountId })) {
         const on = periodDate === `${YEAR}-01-01` ? periodDate : daysBefore(periodDate, 7);
         expect(remindedDate).toBe(at(`${on}T15:00:00Z`));

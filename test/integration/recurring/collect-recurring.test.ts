@@ -291,15 +291,20 @@ describe('the janitor', () => {
     expect(debits(await desk.ledger(before))).toBe(1);
   });
 
-  it('gives up after a day what the processor never knew of, and it is tried again', async () => {
-    const before = await desk.subscription();
+  it.each([
+    { status: 'ACTIVE', failedTries: 0 },
+    // The next decline would be the last.
+    { status: 'PAST_DUE', failedTries: 3 },
+  ] as const)('gives up after a day what the processor never knew of: no try of %o', async (fields) => {
+    const before = await desk.subscription({}, fields);
     await dieAfter(before, 'intent-written');
     expect(await settle(before)).toEqual({ left: 'no-word-yet' });
     here.now = plusDays(TODAY, 1);
     expect(await settle(before)).toMatchObject({
       settled: { verdict: 'declined', reason: 'PINLESS-abandoned' },
     });
-    expect(await desk.row(before)).toMatchObject({ status: 'PAST_DUE', nextPaymentDate: '2026-11-18' });
+    expect(await desk.row(before)).toMatchObject({ ...fields, nextPaymentDate: '2026-11-18' });
+    expect(await desk.receipts(before)).toEqual([]);
     here.now = plusDays(TODAY, 2);
     expect(await desk.collect(before)).toMatchObject({ verdict: 'collected' });
     expect(debits(await desk.ledger(before))).toBe(1);
@@ -371,7 +376,7 @@ describe('a reminder', () => {
           payment_date: '2026-11-16',
           amount: '10.00',
         },
-        dedupeKey: `recurring.${before.accountId}.${before.recurringId}.2026-11-10.recurring_payment_reminder`,
+        dedupeKey: `recurring.${before.accountId}.${before.recurringId}.2026-11-10.recurring_payment_reminder.2026-11-09T15:00:00.000000001Z`,
       },
     ]);
   });

@@ -9,7 +9,7 @@ import type { RecurringSubscription } from '../../../src/domain/recurring/recurr
 import type { RecurringProcess } from '../../../src/domain/recurring/runs.ts';
 import { day } from '../../support/floats.ts';
 import type { RecurringDesk } from '../../support/recurring-desk.ts';
-import { recurringDesk } from '../../support/recurring-desk.ts';
+import { recurringDesk, reminderOf } from '../../support/recurring-desk.ts';
 import { recurringRuns, runRecurring } from '../../support/recurring-runs.ts';
 import { at } from '../../support/records.ts';
 import { world } from '../../support/world.ts';
@@ -132,7 +132,7 @@ describe('a run of reminders', () => {
     expect((await run('recurring-reminders')).report!.byVerdict).toEqual({
       notified: expect.objectContaining({ count: 1 }) as unknown,
     });
-    const told = (await desk.told(first)).map(({ dedupe_key: key }) => key);
+    const told = (await desk.told(first)).map(reminderOf);
     expect(told.sort()).toEqual(
       [first, second]
         .map(({ accountId, recurringId }) => `recurring.${accountId}.${recurringId}.${year}-06-16`)

@@ -4,25 +4,30 @@ import type { RecurringRule } from '../recurring-case.ts';
 import { changesBefore } from '../recurring-case.ts';
 import type { RecurringChange } from '../recurring-record.ts';
 
-/** Nobody is charged before they were told of it, and nobody is told twice of one payment. */
+/** Nobody is charged before they were told of it, as it is charged, and nobody is told twice of one payment. */
 export const toldBeforePaid: RecurringRule = function* (subscription) {
   const { attempts, changes } = subscription;
   // What was before somebody else's row came to us is not known here.
   if (changes[0]?.cause !== RECURRING_BORN_BY) return;
   for (const attempt of attempts) {
-    const { id, period, openedAt } = attempt;
-    const isTold = changesBefore(subscription, attempt).some(
-      ({ cause, periodDate }) => cause === 'reminded' && periodDate === period,
-    );
-    if (!isTold)
+    const { id, period, amountCents, openedAt } = attempt;
+    const before = changesBefore(subscription, attempt);
+    const charged = { periodDate: period, amountCents, sku: before.at(-1)?.sku };
+    if (!isTold(before, charged))
       yield `attempt ${id} for ${period} was opened at ${instantText(openedAt)} before anybody was told of it`;
   }
-  for (const [n, { cause, periodDate, at }] of changes.entries())
-    if (cause === 'reminded' && isToldAlready(changes.slice(0, n), periodDate))
-      yield `was told of ${periodDate} once more at ${instantText(at)}`;
+  for (const [n, change] of changes.entries())
+    if (change.cause === 'reminded' && isTold(changes.slice(0, n), change))
+      yield `was told of ${change.periodDate} once more at ${instantText(change.at)}`;
 };
 
-/** Whoever was moved to another day and back is told again: what they heard last is not true any more. */
-const isToldAlready = (before: readonly RecurringChange[], period: string): boolean =>
-  before.findLast(({ cause, periodDate }) => cause === 'reminded' || periodDate !== period)?.periodDate ===
-  period;
+type Payment = Pick<RecurringChange, 'periodDate' | 'amountCents'> & { readonly sku: string | undefined };
+
+/** Whoever was moved to another day or amount and back is told again: what they heard last is not true any more. */
+function isTold(before: readonly RecurringChange[], payment: Payment): boolean {
+  const last = before.findLast((change) => change.cause === 'reminded' || !isSame(change, payment));
+  return last?.cause === 'reminded' && isSame(last, payment);
+}
+
+const isSame = (one: Payment, other: Payment): boolean =>
+  one.periodDate === other.periodDate && one.amountCents === other.amountCents && one.sku === other.sku;

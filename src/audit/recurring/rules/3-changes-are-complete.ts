@@ -41,11 +41,16 @@ const TOLD = [
 ] as const satisfies readonly (keyof RecurringRow & keyof RecurringChange)[];
 
 function* outcomesAreTold({ attempts, changes }: RecurringCase): Generator<string> {
-  for (const { id, resolution } of attempts) {
+  for (const { id, resolution, isAbandoned } of attempts) {
     if (resolution === null) continue;
-    const cause = resolution.status === 'FAILED' ? 'attempt-declined' : 'attempt-succeeded';
     const told = changes.filter((change) => change.attemptId === id);
-    if (told.length !== 1 || told[0]?.cause !== cause)
+    if (told.length !== 1 || told[0]?.cause !== causeOf(resolution, isAbandoned))
       yield `attempt ${id} ended as ${resolution.status}, and ${told.length} changes tell of it`;
   }
+}
+
+/** What never came to a card counts as no try, so it must not be told as a decline. */
+function causeOf({ status }: { readonly status: string }, isAbandoned: boolean): string {
+  if (isAbandoned) return 'attempt-abandoned';
+  return status === 'FAILED' ? 'attempt-declined' : 'attempt-succeeded';
 }

@@ -5,7 +5,9 @@ import type { Instant } from '../../../../src/domain/instant.ts';
 import { plusMs } from '../../../../src/domain/instant.ts';
 import { cents } from '../../../../src/domain/money.ts';
 import { planOf } from '../../../../src/domain/plan.ts';
+import { planRecurringChange } from '../../../../src/domain/recurring/by-hand.ts';
 import { decideRecurring } from '../../../../src/domain/recurring/decide-recurring.ts';
+import { recurringReminded } from '../../../../src/domain/recurring/outcomes.ts';
 import { DEFAULT_RECURRING_POLICY } from '../../../../src/domain/recurring/policy.ts';
 import { decideReminder, reminderKey } from '../../../../src/domain/recurring/reminder.ts';
 import type { RecurringFacts } from '../../../../src/domain/recurring/recurring-decision.ts';
@@ -164,16 +166,22 @@ describe('a reminder', () => {
       { ...one, accountId: 'y' as never },
     ];
     expect(new Set(others.map(reminderKey)).size).toBe(others.length);
-    expect(reminderKey({ ...one, paymentAmount: cents(5), failedTries: 3 })).toBe(reminderKey(one));
   });
 
-  it('is another one for a day that is the payment’s again, after the account was told of another', () => {
-    const paid = at('2026-11-01T00:00:00Z');
-    const first = recurring({ lastPaymentDate: paid, lastReminderDate: at('2026-10-25T00:00:00Z') });
-    const again = { ...first, lastReminderDate: at('2026-11-10T00:00:00Z') };
-    expect(reminderKey(again)).not.toBe(reminderKey(first));
-    // Of which nobody could write down that it was sent.
-    expect(reminderKey({ ...again, changedDate: at('2026-11-11T00:00:00Z') })).toBe(reminderKey(again));
+  it('is another one after each change, also one back to what the account was told of before', () => {
+    const now = at('2026-11-10T00:00:00Z');
+    const changed = (from: RecurringSubscription, paymentAmount: number) => {
+      const wish = { paymentAmount: cents(paymentAmount) };
+      const plan = planRecurringChange(from, wish, 'shop', null, { policy: DEFAULT_RECURRING_POLICY, now });
+      if (plan.plan !== 'change') throw new Error('refused');
+      return plan.change.subscription;
+    };
+    // By clocks that stand still, and although nobody may have written down that any of them was sent.
+    const first = recurring({ lastPaymentDate: now, lastReminderDate: now, changedDate: now });
+    const other = changed(first, 9_999);
+    const told = recurringReminded(other, now).subscription;
+    const all = [first, other, changed(other, 1_000), changed(told, 1_000)];
+    expect(new Set(all.map(reminderKey)).size).toBe(all.length);
   });
 });
 

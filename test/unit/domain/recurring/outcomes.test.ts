@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AttemptId } from '../../../../src/domain/attempt.ts';
 import type { CalendarDate } from '../../../../src/domain/calendar-date.ts';
+import { dateOf, partsOf } from '../../../../src/domain/calendar-date.ts';
 import type { Instant } from '../../../../src/domain/instant.ts';
+import type { Cents } from '../../../../src/domain/money.ts';
 import { cents } from '../../../../src/domain/money.ts';
 import {
   planRecurringCancel,
@@ -10,8 +12,9 @@ import {
   recurringCreated,
 } from '../../../../src/domain/recurring/by-hand.ts';
 import { decideRecurring } from '../../../../src/domain/recurring/decide-recurring.ts';
-import type { RecurringChange } from '../../../../src/domain/recurring/outcomes.ts';
+import type { PaidAttempt, RecurringChange } from '../../../../src/domain/recurring/outcomes.ts';
 import {
+  recurringAbandoned,
   recurringDeclined,
   recurringOpened,
   recurringPaid,
@@ -147,6 +150,31 @@ describe('declines', () => {
   });
 });
 
+describe('a charge of which the processor never knew', () => {
+  const givenUp = (before: RecurringSubscription) =>
+    recurringAbandoned(before, attempt(), 'abandoned: the processor never knew of it', NOW);
+
+  it('counts as no try, also as what would be the last, and is made again tomorrow', () => {
+    const lastTry = { status: 'PAST_DUE', failedTries: policy.retryDays.length } as const;
+    for (const fields of [{}, lastTry]) {
+      const before = recurring(fields);
+      const { subscription, receipt, cause } = givenUp(before);
+      expect([cause, receipt]).toEqual(['attempt-abandoned', null]);
+      expect(subscription).toEqual({
+        ...before,
+        nextPaymentDate: '2026-11-17',
+        error: 'abandoned: the processor never knew of it',
+        changedDate: at('2026-11-16T16:00:00.000000001Z'),
+      });
+    }
+  });
+
+  it('by one who has left meanwhile is none', () => {
+    const left = recurring({ status: 'CANCELLED', nextPaymentDate: null });
+    expect(dates(givenUp(left).subscription)).toEqual(dates(left));
+  });
+});
+
 describe('a period that is too old', () => {
   it('is given up with all others that have passed', () => {
     const before = recurring({
@@ -221,7 +249,37 @@ describe('by hand', () => {
     if (plan.plan !== 'change') return;
     const { changedDate, ...after } = plan.change.subscription;
     expect(changedDate > NOW).toBe(true);
-    expect(after).toMatchObject({ ...upcoming, ...wished, nextReminderDate: null, status: 'ACTIVE' });
+    expect(after).toMatchObject({ ...upcoming, ...wished, status: 'ACTIVE' });
+  });
+
+  it.each([
+    // [payment on, wish, told of on]
+    ['2026-12-16', { paymentAmount: cents(9_999) }, '2026-12-09'],
+    ['2026-11-20', { paymentAmount: cents(9_999) }, '2026-11-16'],
+    ['2026-11-20', { paymentAmount: cents(1) }, '2026-11-16'],
+    ['2026-11-20', { sku: 'other' }, '2026-11-16'],
+    // Missed, and still to be paid.
+    ['2026-11-10', { sku: 'other' }, '2026-11-16'],
+    // The day has passed, so the period stays; the amount is another one all the same.
+    ['2026-11-20', { paymentAmount: cents(1), paymentDay: 15 }, '2026-11-16'],
+    ['2026-12-16', { paymentAmount: cents(1), paymentDay: 20 }, '2026-12-13'],
+    // As they were told: the same in another word, or what nobody is told of.
+    ['2026-11-20', { paymentAmount: cents(1_000), sku: 'sku-1' }, null],
+    ['2026-11-20', { paymentToken: 'new', paymentDetails: {} }, null],
+  ])('who was told of a payment on %s and has it changed to %j is told anew: %s', (period, wished, tell) => {
+    const plan = change({ periodDate: day(period), nextPaymentDate: day(period) }, wished);
+    expect(plan.plan === 'change' && plan.change.subscription.nextReminderDate).toBe(tell);
+  });
+
+  it('what is owed stays what it is; token and day may change', () => {
+    const owed = { status: 'PAST_DUE', nextPaymentDate: day('2026-11-17'), failedTries: 1 } as const;
+    for (const wished of [{ paymentAmount: cents(1) }, { sku: 'other', paymentToken: 'new' }])
+      expect(change(owed, wished)).toMatchObject({ plan: 'refused', reason: 'owed' });
+    for (const wished of [{ paymentToken: 'new' }, { paymentAmount: cents(1_000), paymentDay: 3 }])
+      expect(change(owed, wished)).toMatchObject({
+        plan: 'change',
+        change: { subscription: { ...wished, ...owed, nextReminderDate: null } },
+      });
   });
 
   it.each([
@@ -243,6 +301,26 @@ describe('by hand', () => {
       nextReminderDate: tell,
     });
     expect(plan.plan === 'change' && plan.change.subscription.paymentDay).toBe(paymentDay);
+  });
+
+  const ended = at('2027-03-04T10:00:00Z');
+  const march = { paymentDay: 28, periodDate: day('2027-03-28'), nextPaymentDate: day('2027-03-28') };
+  it.each([
+    // The period before was paid on this morning: the new day counts from the next one on.
+    [{ lastPaymentDate: ended }, 4, '2027-03-28'],
+    [{ lastPaymentDate: ended }, 5, '2027-03-05'],
+    [{ lastPaymentDate: at('2027-03-03T23:59:59Z') }, 4, '2027-03-04'],
+    // Begun this morning, and never paid.
+    [{ lastPaymentDate: ended, createdDate: ended }, 4, '2027-03-04'],
+  ])('nobody is charged twice on one day: with %o the %dth is %s', (fields, paymentDay, then) => {
+    const before = recurring({ ...march, ...fields });
+    const now = at('2027-03-04T11:00:00Z');
+    const plan = planRecurringChange(before, { paymentDay }, 'shop', null, { policy, now });
+    expect(plan.plan === 'change' && plan.change.subscription).toMatchObject({
+      paymentDay,
+      periodDate: then,
+      nextPaymentDate: then,
+    });
   });
 
   it('a period that was tried keeps its dates', () => {
@@ -280,20 +358,37 @@ describe('by hand', () => {
 });
 
 describe('a life, day by day', () => {
-  type Answer = 'pays' | 'declines' | 'down';
+  /** What has no answer is known on the next day: it was paid, or the processor never knew of it. */
+  type Answer = 'pays' | 'late' | 'lost' | 'declines' | 'down';
+  interface Wished {
+    readonly paymentDay?: number | 'today';
+    readonly paymentAmount?: Cents;
+  }
+  const wishes = fc.record(
+    {
+      paymentDay: fc.oneof(fc.integer({ min: 1, max: 31 }), fc.constant('today' as const)),
+      paymentAmount: fc.integer({ min: 1, max: 3 }).map((amount) => cents(amount)),
+    },
+    { requiredKeys: [] },
+  );
   const lives = fc.record({
     start: fc.integer({ min: 0, max: 400 }),
     paymentDay: fc.integer({ min: 1, max: 31 }),
-    answers: fc.array(fc.constantFrom<Answer>('pays', 'pays', 'pays', 'declines', 'down'), {
-      minLength: 50,
-      maxLength: 200,
-    }),
-    changes: fc.dictionary(fc.integer({ min: 0, max: 199 }).map(String), fc.integer({ min: 1, max: 31 })),
+    days: fc.array(
+      fc.record({
+        answer: fc.constantFrom<Answer>('pays', 'pays', 'late', 'lost', 'declines', 'down'),
+        wished: fc.oneof<fc.MaybeWeightedArbitrary<Wished>[]>(
+          { weight: 12, arbitrary: fc.constant({}) },
+          { weight: 1, arbitrary: wishes },
+        ),
+      }),
+      { minLength: 50, maxLength: 200 },
+    ),
   });
 
   it('has a legal change each time, one payment in a month, told of before, and ends only where it may', () => {
     fc.assert(
-      fc.property(lives, ({ start, paymentDay, answers, changes }) => {
+      fc.property(lives, ({ start, paymentDay, days: lived }) => {
         const first = Date.UTC(2027, 0, 1 + start, 12);
         const instant = (n: number, hour: number) =>
           (BigInt(first + n * 86_400_000 + hour * 3_600_000) * 1_000_000n) as Instant;
@@ -315,6 +410,7 @@ describe('a life, day by day', () => {
           instant(0, 0),
         ).subscription;
         const paid: { period: string; at: Instant; reminded: Instant }[] = [];
+        let told = cents(0);
         const take = (change: RecurringChange): void => {
           expect(isLegalForRecurring(current.status, change.subscription.status, change.cause)).toBe(true);
           expect(change.subscription.changedDate > current.changedDate).toBe(true);
@@ -325,19 +421,32 @@ describe('a life, day by day', () => {
               reminded: change.receipt.remindedDate,
             });
           current = change.subscription;
+          if (change.cause === 'reminded') told = current.paymentAmount;
           // In the index while it goes on, and out of it when it is over: never by accident.
           const goesOn = current.status === 'ACTIVE' || current.status === 'PAST_DUE';
           expect(current.nextPaymentDate !== null).toBe(goesOn);
         };
-        answers.forEach((answer, n) => {
-          const wished = changes[String(n)];
-          if (wished !== undefined) {
-            const plan = planRecurringChange(current, { paymentDay: wished }, 'x', null, {
-              policy,
-              now: instant(n, 1),
-            });
-            if (plan.plan === 'change') take(plan.change);
+        let open: { readonly made: PaidAttempt; readonly isPaid: boolean } | null = null;
+        lived.forEach(({ answer, wished: { paymentDay: wishedDay, ...wished } }, n) => {
+          if (open !== null) {
+            const { made, isPaid } = open;
+            const morning = instant(n, 0);
+            take(
+              isPaid
+                ? recurringPaid(current, made, policy, morning)
+                : recurringAbandoned(current, made, 'abandoned', morning),
+            );
           }
+          open = null;
+          const dayOfMonth = wishedDay === 'today' ? partsOf(dateOf(instant(n, 1))).day : wishedDay;
+          const plan = planRecurringChange(
+            current,
+            { ...wished, ...(dayOfMonth === undefined ? {} : { paymentDay: dayOfMonth }) },
+            'x',
+            null,
+            { policy, now: instant(n, 1) },
+          );
+          if (plan.plan === 'change') take(plan.change);
           if (answer === 'down') return;
           const user = { status: 'ACTIVE' };
           if (decideReminder(current, user, instant(n, 3)).verdict === 'remind')
@@ -353,8 +462,11 @@ describe('a life, day by day', () => {
           const decision = decideRecurring(current, facts, policy, now);
           if (decision.verdict === 'go-stale') return take(recurringTooOld(current, policy, now));
           if (decision.verdict !== 'charge') return;
+          expect(decision.amount).toBe(told);
           take(recurringOpened(current, 'a' as AttemptId, now));
           const made = attempt(current.periodDate);
+          if (answer === 'late' || answer === 'lost')
+            return void (open = { made, isPaid: answer === 'late' });
           take(
             answer === 'pays'
               ? recurringPaid(current, made, policy, now)

@@ -13,6 +13,7 @@ const LEGEND: Record<string, RecurringCause> = {
   O: 'attempt-opened',
   S: 'attempt-succeeded',
   D: 'attempt-declined',
+  A: 'attempt-abandoned',
   T: 'period-too-old',
   H: 'changed',
   C: 'cancelled',
@@ -21,10 +22,10 @@ const LEGEND: Record<string, RecurringCause> = {
 /** Rows: from; columns: to, in the order of STATUSES. A point is a change that must not happen. */
 const GRID = `
              ACTIVE  PAST_DUE  FAILED  CANCELLED
-  ACTIVE     ROSTH   D         D       C
-  PAST_DUE   ST      ODH       D       C
+  ACTIVE     ROSATH  D         D       C
+  PAST_DUE   ST      ODAH      D       C
   FAILED     .       .         .       .
-  CANCELLED  .       .         .       SD
+  CANCELLED  .       .         .       SDA
 `;
 
 const cells = GRID.trim()
