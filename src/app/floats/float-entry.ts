@@ -1,7 +1,14 @@
 import type { AchOutcome } from '../../domain/ach/settlement.ts';
 import type { Float, FloatId } from '../../domain/floats/float.ts';
 import type { FloatChange, FloatWord, LoggedAttempt, ToldDebit } from '../../domain/floats/outcomes.ts';
-import { floatAchCompleted, floatAchReturned, floatCreditReturned } from '../../domain/floats/outcomes.ts';
+import {
+  floatAchCompleted,
+  floatAchReturned,
+  floatCreditReturned,
+  floatToldAside,
+  isNews,
+  whyInVain,
+} from '../../domain/floats/outcomes.ts';
 import { recordIdOf } from '../../domain/floats/record-id.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { UserId } from '../../domain/subscription.ts';
@@ -14,7 +21,10 @@ import { countOutcome } from '../return-meters.ts';
 import { logged } from './charge-float.ts';
 import type { FloatDependencies } from './float-case.ts';
 
-export type FloatWordDependencies = Pick<FloatDependencies, 'floats' | 'pipeline' | 'clock'>;
+export type FloatWordDependencies = Pick<
+  FloatDependencies,
+  'floats' | 'pipeline' | 'clock' | 'log' | 'metrics'
+>;
 
 /** Money that was sent for a float, and the float. */
 export interface FloatEntry extends KnownPayment {
@@ -22,7 +32,7 @@ export interface FloatEntry extends KnownPayment {
 }
 
 /** Whether the float stands as it does because of this payment. */
-export const isFloatsPayment = ({ float, confirmationId }: FloatEntry): boolean =>
+const isFloatsPayment = ({ float, confirmationId }: FloatEntry): boolean =>
   float.confirmationId === confirmationId;
 
 /** Null when the member has no such float. */
@@ -43,11 +53,25 @@ export async function readFloatEntry(
 }
 
 /** The debit as it is known so far; null where none of our attempts led to it. */
-export function toldDebit({ attempt, state }: KnownPayment): ToldDebit | null {
+function toldDebit({ attempt, state }: KnownPayment): ToldDebit | null {
   if (attempt === null) return null;
   const { rail, openedAt } = attempt;
-  const isReturned = state.past.some(({ at, result }) => at === openedAt && result === 'RETURNED');
-  return { rail, isReturned };
+  const known = state.past.find((one) => one.at === openedAt && one.rail === rail);
+  return { rail, fate: known?.result };
+}
+
+const isAboutDebit = (word: FloatWord): word is AchOutcome => word.result !== 'CREDIT_RETURNED';
+
+/** The advance has come back meanwhile: whatever the bank says about a debit, the float is not owed again by it. */
+const isAside = ({ float }: FloatEntry): boolean => float.status === 'DEFAULTED';
+
+/** Null: the word is to be written down. */
+export function whatStandsAgainst(entry: FloatEntry, word: FloatWord, now: Instant): string | null {
+  if (!isAboutDebit(word)) return whyInVain(entry.float, word, null, now);
+  if (!isFloatsPayment(entry)) return 'another-payment-since';
+  const debit = toldDebit(entry);
+  if (isAside(entry) && isNews(word, debit)) return null;
+  return whyInVain(entry.float, word, debit, now);
 }
 
 /**
@@ -60,23 +84,36 @@ export async function recordFloatWord(
   word: FloatWord,
   also: readonly Write[] = [],
 ): Promise<Float> {
-  const { floats, pipeline, clock } = dependencies;
+  const { floats, clock } = dependencies;
   const { lock, float } = entry;
   const recordId = recordIdOf(float.floatId);
   const change = changeOf(entry, word, clock.now());
-  await floats.save(lock.fence, float, change, [
-    ...ofTheDebit(dependencies, entry, word),
-    pipeline.watches.end(recordId),
-    ...also,
-  ]);
-  if (isAboutDebit(word)) await countOutcome(dependencies, recordId, word, float.status === 'ACHSENT');
+  alarmIfOverpaid(dependencies, entry, word);
+  await floats.save(lock.fence, float, change, [...ofTheDebit(dependencies, entry, word), ...also]);
+  if (isAboutDebit(word))
+    await countOutcome(dependencies, recordId, word, toldDebit(entry)?.fate === 'ACHSENT');
   return change.float;
 }
 
-const isAboutDebit = (word: FloatWord): word is AchOutcome => word.result !== 'CREDIT_RETURNED';
+/** Before it is written: said twice is better than never. In whichever order the two things are told. */
+function alarmIfOverpaid({ log, metrics }: FloatWordDependencies, entry: FloatEntry, word: FloatWord): void {
+  const { float, confirmationId } = entry;
+  const { userId, floatId, status } = float;
+  const isOverpaid = isAboutDebit(word)
+    ? isAside(entry) && word.result === 'COMPLETED'
+    : status === 'COMPLETED';
+  if (!isOverpaid) return;
+  metrics.floatOverpaid();
+  log.error(
+    { alarm: 'float-overpaid', userId, floatId, confirmationId },
+    'a member has paid for a float what was not owed',
+  );
+}
 
 function changeOf(entry: FloatEntry, word: FloatWord, now: Instant): FloatChange {
   const { float } = entry;
+  if (isAboutDebit(word) && isAside(entry))
+    return floatToldAside(float, loggedAttempt(entry), word.result, now);
   switch (word.result) {
     case 'COMPLETED':
       return floatAchCompleted(float, loggedAttempt(entry), now);
@@ -94,9 +131,10 @@ function attemptOf({ attempt, confirmationId, float }: FloatEntry) {
   return attempt;
 }
 
-/** That the advance came back says nothing about a debit. */
+/** That the advance came back says nothing about a debit: one that is under way is waited for all the same. */
 function ofTheDebit({ pipeline }: FloatWordDependencies, entry: FloatEntry, word: FloatWord): Write[] {
   if (!isAboutDebit(word)) return [];
   const { writes } = pipeline.settleEntry(entry.state, entryOfAttempt(attemptOf(entry)), word);
-  return [...writes, ...blockAfter(pipeline, entry, word)];
+  const end = pipeline.watches.end(recordIdOf(entry.float.floatId));
+  return [...writes, ...blockAfter(pipeline, entry, word), end];
 }

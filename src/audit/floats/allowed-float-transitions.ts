@@ -29,7 +29,7 @@ const ALLOWED = `
   COMPLETED      DEFAULTED      credit-returned
 
   DEFAULTED      RETRY          support-changed
-  DEFAULTED      DEFAULTED      attempt-declined
+  DEFAULTED      DEFAULTED      attempt-declined told-aside
   DEFAULTED      ACHSENT        ach-accepted
   DEFAULTED      COMPLETED      attempt-succeeded
 `;

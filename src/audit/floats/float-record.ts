@@ -23,6 +23,8 @@ export interface LogRow {
   readonly outcome: string;
   readonly method: string | null;
   readonly attemptId: string | null;
+  /** What sets it apart from others of its outcome. */
+  readonly remark: string | null;
 }
 
 /** Which of a user's floats are not paid back. */
@@ -72,6 +74,7 @@ export const readLogRow = (item: PlainItem): LogRow => ({
   outcome: text(item, 'outcome'),
   method: optionalText(item, 'method') || null,
   attemptId: optionalText(item, 'attempt_id') || null,
+  remark: optionalText(item, 'remark') || null,
 });
 
 /** The last id that leaves takes the attribute along; the item stays. */

@@ -15,6 +15,7 @@ export const FLOAT_CAUSES = [
   'ach-completed',
   'ach-returned',
   'credit-returned',
+  'told-aside',
   'support-changed',
 ] as const;
 export type FloatCause = (typeof FLOAT_CAUSES)[number];
@@ -56,7 +57,8 @@ export const FLOAT_TRANSITIONS: Record<FloatStatus, Row> = {
   DEFAULTED: {
     RETRY: ['support-changed'],
     // The advance came back while an attempt was open: what the processor then tells has happened all the same.
-    DEFAULTED: ['attempt-declined'],
+    // So it is with the bank's word about a debit that was under way then; the advance stays given up.
+    DEFAULTED: ['attempt-declined', 'told-aside'],
     ACHSENT: ['ach-accepted'],
     COMPLETED: ['attempt-succeeded'],
   },

@@ -31,6 +31,7 @@ const LEGEND: Record<string, FloatCause> = {
   C: 'ach-completed',
   R: 'ach-returned',
   B: 'credit-returned',
+  T: 'told-aside',
   s: 'support-changed',
 };
 
@@ -42,7 +43,7 @@ const GRID = `
   RETRY          .      A     ODs    M       Ss     LBs
   UNCOLLECTABLE  .      A     Ds     OD      Ss     LBs
   COMPLETED      .      .     R      .       .      B
-  DEFAULTED      .      A     s      .       S      D
+  DEFAULTED      .      A     s      .       S      DT
 `;
 const cells = GRID.trim()
   .split('\n')
