@@ -13,6 +13,8 @@ import { recordIdOf } from '../../domain/floats/record-id.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { UserId } from '../../domain/subscription.ts';
 import type { Lock } from '../../ports/lock.ts';
+import type { Attempt } from '../../ports/pipeline.ts';
+import type { Payment } from '../../ports/services.ts';
 import type { Write } from '../../ports/transaction.ts';
 import type { KnownPayment } from '../ach-entry.ts';
 import { readPayment } from '../ach-entry.ts';
@@ -62,16 +64,18 @@ function toldDebit({ attempt, state }: KnownPayment): ToldDebit | null {
 
 const isAboutDebit = (word: FloatWord): word is AchOutcome => word.result !== 'CREDIT_RETURNED';
 
-/** The advance has come back meanwhile: whatever the bank says about a debit, the float is not owed again by it. */
-const isAside = ({ float }: FloatEntry): boolean => float.status === 'DEFAULTED';
+/**
+ * Whatever the bank says about this debit, the float does not stand or fall by it: the advance has come back meanwhile, or
+ * another payment was made since.
+ */
+const isAside = (entry: FloatEntry): boolean => entry.float.status === 'DEFAULTED' || !isFloatsPayment(entry);
 
 /** Null: the word is to be written down. */
 export function whatStandsAgainst(entry: FloatEntry, word: FloatWord, now: Instant): string | null {
   if (!isAboutDebit(word)) return whyInVain(entry.float, word, null, now);
-  if (!isFloatsPayment(entry)) return 'another-payment-since';
   const debit = toldDebit(entry);
   if (isAside(entry) && isNews(word, debit)) return null;
-  return whyInVain(entry.float, word, debit, now);
+  return isFloatsPayment(entry) ? whyInVain(entry.float, word, debit, now) : 'another-payment-since';
 }
 
 /**
@@ -95,14 +99,40 @@ export async function recordFloatWord(
   return change.float;
 }
 
-/** Before it is written: said twice is better than never. In whichever order the two things are told. */
-function alarmIfOverpaid({ log, metrics }: FloatWordDependencies, entry: FloatEntry, word: FloatWord): void {
+/**
+ * Writes down that an attempt which was given up was made all the same, where another payment was made since. What the bank
+ * then says of it comes on top of that. No watch: that is on the other payment, and whoever tells of this one has more to say.
+ */
+export async function recordFloatAside(
+  dependencies: FloatWordDependencies,
+  { lock, float, state }: FloatEntry,
+  attempt: Attempt,
+  payment: Payment,
+): Promise<void> {
+  const { floats, pipeline, clock } = dependencies;
+  const { status, confirmationId, errorCode, errorMessage } = payment;
+  const at = clock.now();
+  const { writes } = pipeline.resolve(state, { status, at, confirmationId, errorCode, errorMessage });
+  if (status === 'COMPLETED') alarmOverpaid(dependencies, float, confirmationId);
+  const outcome = status === 'FAILED' ? 'RETURNED' : status;
+  await floats.save(lock.fence, float, floatToldAside(float, logged(attempt, payment), outcome, at), writes);
+}
+
+/** In whichever order the two things are told. */
+function alarmIfOverpaid(dependencies: FloatWordDependencies, entry: FloatEntry, word: FloatWord): void {
   const { float, confirmationId } = entry;
-  const { userId, floatId, status } = float;
   const isOverpaid = isAboutDebit(word)
     ? isAside(entry) && word.result === 'COMPLETED'
-    : status === 'COMPLETED';
-  if (!isOverpaid) return;
+    : float.status === 'COMPLETED';
+  if (isOverpaid) alarmOverpaid(dependencies, float, confirmationId);
+}
+
+/** Before it is written: said twice is better than never. */
+function alarmOverpaid(
+  { log, metrics }: FloatWordDependencies,
+  { userId, floatId }: Float,
+  confirmationId: string,
+): void {
   metrics.floatOverpaid();
   log.error(
     { alarm: 'float-overpaid', userId, floatId, confirmationId },
@@ -135,6 +165,7 @@ function attemptOf({ attempt, confirmationId, float }: FloatEntry) {
 function ofTheDebit({ pipeline }: FloatWordDependencies, entry: FloatEntry, word: FloatWord): Write[] {
   if (!isAboutDebit(word)) return [];
   const { writes } = pipeline.settleEntry(entry.state, entryOfAttempt(attemptOf(entry)), word);
-  const end = pipeline.watches.end(recordIdOf(entry.float.floatId));
-  return [...writes, ...blockAfter(pipeline, entry, word), end];
+  // Where another payment was made since, the watch is on that one.
+  const end = isFloatsPayment(entry) ? [pipeline.watches.end(recordIdOf(entry.float.floatId))] : [];
+  return [...writes, ...blockAfter(pipeline, entry, word), ...end];
 }

@@ -16,7 +16,7 @@ import type { Instant } from '../../../src/domain/instant.ts';
 import { plusDays, plusMs } from '../../../src/domain/instant.ts';
 import { floatLockKey, subscriptionLockKey } from '../../../src/ports/lock.ts';
 import type { UserService } from '../../../src/ports/services.ts';
-import { fail, injectFaults, loseAnswer, timedOut } from '../../support/dynamo-faults.ts';
+import { fail, inTurn, injectFaults, loseAnswer, pass, timedOut } from '../../support/dynamo-faults.ts';
 import type { FloatNews, FloatNewsDesk } from '../../support/float-news.ts';
 import { FLOAT_NEWS, floatNews } from '../../support/float-news.ts';
 import { at } from '../../support/records.ts';
@@ -464,6 +464,79 @@ describe('an advance that came back while a debit was under way', () => {
     const float = await completed();
     await on.tell('CREDIT_RETURNED', float);
     expect(alarmsAbout(float)).toMatchObject([{ alarm: 'float-overpaid' }]);
+  });
+});
+
+describe('an attempt that was given up, and was made all the same', () => {
+  const alarmsAbout = ({ floatId }: Float) =>
+    here.alarms.filter((one) => 'floatId' in one && one.floatId === floatId);
+
+  /** The entry that nobody knew of for a day, and the float as it stood before. */
+  async function givenUp(settings: object = {}): Promise<{ float: Float; entry: Float }> {
+    const before = await on.unanswered(settings);
+    const open = (await on.openAttempt(before))!;
+    const { processor } = here.dependencies;
+    const known = (await processor.findByKey(open.attemptId))!;
+    await on.at(plusDays(start, 1));
+    const forgetful: typeof processor = {
+      charge: (key, request) => processor.charge(key, request),
+      refund: (key, id) => processor.refund(key, id),
+      findByKey: () => Promise.resolve(null),
+      findByConfirmation: (id) => processor.findByConfirmation(id),
+    };
+    await settleAttempt({ ...here.dependencies, processor: forgetful }, { abandonAfterMs: 1 }, open);
+    const float = await row(before);
+    expect(float).toMatchObject({ status: 'RETRY' });
+    return { float, entry: { ...float, confirmationId: known.confirmationId } };
+  }
+
+  it.each([
+    ['paid', 'DEBIT_COMPLETED', 'COMPLETED', ['float-overpaid']],
+    ['returned', 'DEBIT_RETURNED', 'RETURNED', []],
+  ] as const)(
+    'is known as %s although another payment settled the float',
+    async (_, news, outcome, alarms) => {
+      const { float, entry } = await givenUp();
+      await here.bank('PUT', `/sandbox/users/${float.userId}`, { has_debit_card: true });
+      expect(await on.desk.collect('RETRY', float)).toMatchObject({ verdict: 'collected' });
+      const paid = await row(float);
+      expect(await on.tell(news, entry)).toMatchObject({ result: 'changed' });
+      const after = await row(float);
+      expect(after).toEqual({ ...paid, lastRunTime: after.lastRunTime });
+      expect(await on.outcomes(float)).toEqual(['RETURNED', 'COMPLETED', 'ACHSENT', outcome]);
+      expect((await on.entries(float)).filter(({ rail }) => rail === 'ACH')).toMatchObject([
+        { result: outcome },
+      ]);
+      expect(alarmsAbout(float).map(({ alarm }) => alarm)).toEqual(alarms);
+      // Told once more it is nothing new.
+      const again = { ...(await on.receive(news, entry)), identity: randomUUID() };
+      expect(await on.apply(again)).toMatchObject({ result: 'no-op', reason: 'another-payment-since' });
+    },
+  );
+
+  it('leaves another entry that is under way as it is, and its watch', async () => {
+    const { float, entry } = await givenUp();
+    expect(await on.desk.collect('RETRY', float)).toMatchObject({ verdict: 'sent' });
+    const [sent, watch] = [await row(float), await on.watch(float)];
+    expect(await on.tell('DEBIT_COMPLETED', entry)).toMatchObject({ result: 'changed' });
+    expect(await on.watch(float)).toEqual(watch);
+    expect(await on.tell('DEBIT_COMPLETED', sent)).toMatchObject({ result: 'changed', reason: 'completed' });
+    expect(await row(float)).toMatchObject({ status: 'COMPLETED', confirmationId: sent.confirmationId });
+    expect(alarmsAbout(float)).toMatchObject([{ confirmationId: entry.confirmationId }]);
+  });
+
+  it('and whoever wrote down that it was made died: the next one goes on from there', async () => {
+    const { float, entry } = await givenUp();
+    await here.bank('PUT', `/sandbox/users/${float.userId}`, { has_debit_card: true });
+    await on.desk.collect('RETRY', float);
+    const event = await on.receive('DEBIT_COMPLETED', entry);
+    const faults = injectFaults(here.store.client);
+    faults.script('TransactWriteItemsCommand', inTurn(pass, fail(new Error('died'))), { times: 2 });
+    await expect(on.apply(event)).rejects.toThrow('died');
+    faults.remove();
+    expect(await on.outcomes(float)).toEqual(['RETURNED', 'COMPLETED', 'ACHSENT']);
+    expect(await on.apply(event)).toMatchObject({ result: 'changed' });
+    expect(await on.outcomes(float)).toEqual(['RETURNED', 'COMPLETED', 'ACHSENT', 'COMPLETED']);
   });
 });
 

@@ -39,10 +39,10 @@ const LEGEND: Record<string, FloatCause> = {
 const GRID = `
                  SCHED  ACHS  RETRY  UNCOLL  COMPL  DEFAULTED
   SCHEDULING     OD     A     DGs    .       Ss     Bs
-  ACHSENT        .      .     R      .       C      B
-  RETRY          .      A     ODs    M       Ss     LBs
-  UNCOLLECTABLE  .      A     Ds     OD      Ss     LBs
-  COMPLETED      .      .     R      .       .      B
+  ACHSENT        .      T     R      .       C      B
+  RETRY          .      A     ODTs   M       Ss     LBs
+  UNCOLLECTABLE  .      A     Ds     ODT     Ss     LBs
+  COMPLETED      .      .     R      .       T      B
   DEFAULTED      .      A     s      .       S      DT
 `;
 const cells = GRID.trim()
@@ -92,6 +92,6 @@ describe('a float', () => {
 
   it('is in nobody’s hands but the bank’s while money is under way', () => {
     const words = STATUSES.flatMap((to) => floatCausesOf('ACHSENT', to));
-    expect(words.sort()).toEqual(['ach-completed', 'ach-returned', 'credit-returned']);
+    expect(words.sort()).toEqual(['ach-completed', 'ach-returned', 'credit-returned', 'told-aside']);
   });
 });
