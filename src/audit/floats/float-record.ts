@@ -27,6 +27,9 @@ export interface LogRow {
   readonly remark: string | null;
 }
 
+/** The remark on a row that tells that an attempt was given up: the processor never knew of it. */
+export const NOT_PRESENTED = 'not-presented';
+
 /** Which of a user's floats are not paid back. */
 export interface OpenSet {
   readonly floatIds: ReadonlySet<string>;

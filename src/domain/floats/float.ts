@@ -21,8 +21,11 @@ export type Stage = (typeof STAGES)[number];
 export const LOG_OUTCOMES = ['ACHSENT', 'COMPLETED', 'RETURNED', 'DEFAULTED'] as const;
 export type LogOutcome = (typeof LOG_OUTCOMES)[number];
 
-/** `aside`: what the row tells came too late to decide anything, and left the float as it was. */
-export const LOG_REMARKS = ['aside'] as const;
+/**
+ * `aside`: what the row tells came too late to decide anything, and left the float as it was. `not-presented`: the attempt
+ * was given up because the processor never knew of it.
+ */
+export const LOG_REMARKS = ['aside', 'not-presented'] as const;
 export type LogRemark = (typeof LOG_REMARKS)[number];
 
 /** A cash advance that was paid out and is owed. */

@@ -7,7 +7,7 @@ import { nextStamp, plusDays } from '../instant.ts';
 import { declineText } from '../outcomes.ts';
 import type { Rail } from '../subscription.ts';
 import type { FloatStep } from './float-decision.ts';
-import type { AchModel, Float, FloatStatus, LogEntry, LogOutcome, Stage } from './float.ts';
+import type { AchModel, Float, FloatStatus, LogEntry, LogOutcome, LogRemark, Stage } from './float.ts';
 import type { FloatCause } from './transitions.ts';
 import { changesFloat } from './transitions.ts';
 
@@ -30,6 +30,7 @@ export interface LoggedAttempt {
   /** Of the payment; empty where the processor gave none. */
   readonly confirmationId: string;
   readonly achModel: AchModel | null;
+  readonly remark?: LogRemark | undefined;
 }
 
 /** An intent is stored before anything is sent. */
@@ -198,7 +199,7 @@ export const floatToldAside = <F extends Float>(
   attempt: LoggedAttempt,
   outcome: LogOutcome,
   now: Instant,
-): FloatChange<F> => changed(float, 'told-aside', {}, { ...toldOf(attempt, outcome), remark: 'aside' }, now);
+): FloatChange<F> => changed(float, 'told-aside', {}, toldOf({ ...attempt, remark: 'aside' }, outcome), now);
 
 /** The advance never arrived or was sent back. No attempt of ours, so the log is silent about it. */
 export const floatCreditReturned = <F extends Float>(
@@ -247,7 +248,7 @@ export const noAttempt = (process: Stage, outcome: LogOutcome): Told => ({
 });
 
 const toldOf = (
-  { attemptId, process, rail, confirmationId, achModel }: LoggedAttempt,
+  { attemptId, process, rail, confirmationId, achModel, remark }: LoggedAttempt,
   outcome: LogOutcome,
 ): Told => ({
   process,
@@ -256,6 +257,7 @@ const toldOf = (
   method: rail,
   attemptId,
   achModel,
+  remark,
 });
 
 const paid = ({ confirmationId }: LoggedAttempt, completedAt: Instant) =>

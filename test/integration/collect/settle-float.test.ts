@@ -135,6 +135,25 @@ describe('a charge for a float whose answer was lost', () => {
     expect(debits(await on.desk.ledger(float))).toBe(1);
   });
 
+  it('and that never reached the processor is no failed ACH debit, however often', async () => {
+    const float = await on.put(await on.due(), { status: 'RETRY' });
+    const gated = { floatPolicy: { ...here.dependencies.floatPolicy, twoFailuresGate: true } };
+    const match = { user_id: float.userId };
+    for (const days of [0, 2, 4]) {
+      await on.at(plusDays(start, days));
+      await here.faults([{ id: randomUUID(), service: 'payments', fault: 'error-before', times: 3, match }]);
+      expect(await on.desk.collect('RETRY', float, undefined, gated)).toMatchObject({ verdict: 'unknown' });
+      await here.faults([]);
+      await on.at(plusDays(start, days + 1));
+      await settle((await on.openAttempt(float))!);
+    }
+    expect((await on.desk.log(float)).map(({ outcome, remark }) => [outcome, remark])).toEqual(
+      [1, 2, 3].map(() => ['RETURNED', 'not-presented']),
+    );
+    await on.at(plusDays(start, 7));
+    expect(await on.desk.collect('RETRY', float, undefined, gated)).toMatchObject({ verdict: 'sent' });
+  });
+
   it('is not touched while somebody else holds the member’s lock on floats; that on subscriptions is another', async () => {
     const { float, attempt } = await unanswered('error-after');
     await locked(floatLockKey(float.userId), async () => {
