@@ -444,9 +444,9 @@ const planted: Record<string, Plant> = {
     return finds(owner, [8, /of WEBHOOK was opened after 2 attempts of signals that day, 2 are allowed/]);
   },
   'rule 8: a retry on day 91': async () => {
-    const owner = await collected(lostCard, { dueDate: day('2026-08-17') });
+    const owner = await desk.float(lostCard, { dueDate: day('2026-08-17') });
     const other = { floatPolicy: { ...DEFAULT_FLOAT_POLICY, maxDaysPastDue: 91 } };
-    await desk.collect('RETRY', owner, undefined, other);
+    for (const stage of ['TODAY6AM', 'RETRY'] as const) await desk.collect(stage, owner, undefined, other);
     return finds(owner, [8, /of RETRY was opened 91 days past due, 90 are allowed/]);
   },
   'rule 9: an open float that its user’s set does not know': async () => {

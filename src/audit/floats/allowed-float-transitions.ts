@@ -7,7 +7,7 @@ const ALLOWED = `
   SCHEDULING     ACHSENT        ach-accepted
   SCHEDULING     COMPLETED      attempt-succeeded support-changed
   SCHEDULING     RETRY          attempt-declined given-up-for-today support-changed
-  SCHEDULING     DEFAULTED      credit-returned support-changed
+  SCHEDULING     DEFAULTED      limit-reached credit-returned support-changed
 
   ACHSENT        ACHSENT        told-aside
   ACHSENT        COMPLETED      ach-completed

@@ -29,7 +29,7 @@ export const FLOAT_TRANSITIONS: Record<FloatStatus, Row> = {
     ACHSENT: ['ach-accepted'],
     COMPLETED: ['attempt-succeeded', 'support-changed'],
     RETRY: ['attempt-declined', 'given-up-for-today', 'support-changed'],
-    DEFAULTED: ['credit-returned', 'support-changed'],
+    DEFAULTED: ['limit-reached', 'credit-returned', 'support-changed'],
   },
   // Money is under way: only the bank can say what becomes of it. An attempt that was given up, and was made all the same,
   // may be told of meanwhile; so it may when another payment has settled the float.

@@ -38,7 +38,7 @@ const LEGEND: Record<string, FloatCause> = {
 /** Rows: from; columns: to, in the order of STATUSES. A point is a change that must not happen. */
 const GRID = `
                  SCHED  ACHS  RETRY  UNCOLL  COMPL  DEFAULTED
-  SCHEDULING     OD     A     DGs    .       Ss     Bs
+  SCHEDULING     OD     A     DGs    .       Ss     LBs
   ACHSENT        .      T     R      .       C      B
   RETRY          .      A     ODTs   M       Ss     LBs
   UNCOLLECTABLE  .      A     Ds     ODT     Ss     LBs
