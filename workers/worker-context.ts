@@ -56,6 +56,8 @@ export function workerContext(parts: WorkerParts): WorkerContext {
     timer,
     processorTimeoutMs: config.processor.PROCESSOR_TIMEOUT_MS,
     onStep: parts.onStep,
+    log,
+    metrics,
   };
   return {
     collect,

@@ -59,6 +59,8 @@ export interface Metrics {
   membershipApplied(type: MembershipEventType, result: EventOutcome['result'], reason: string): void;
   /** What an event of a payment gateway did. */
   gatewayEvent(gateway: string, result: GatewayResult): void;
+  /** A member has paid for a float what was not owed. */
+  floatOverpaid(): void;
   /** How much of what is debited comes back. Null: too few debits to tell. */
   achReturnRate(returnClass: ReturnClass, rate: number | null): void;
   /** What became of a record of a stream. */

@@ -98,6 +98,8 @@ interface Tried {
   readonly at: string;
   readonly outcomes: readonly LogOutcome[];
   readonly answeredAt?: string;
+  /** The processor did not know of it then; `outcomes` are what was heard later. */
+  readonly givenUpAt?: string;
 }
 
 /** A float with a past that no application would leave: attempts, their rows, and a status. */
@@ -105,13 +107,18 @@ async function lived(status: FloatStatus, past: readonly Tried[], fields: Partia
   const float = await desk.float({}, fields);
   const { floatId, userId, dueDate } = float;
   let { lastRunTime } = float;
-  for (const { stage, rail, at: opened, outcomes, answeredAt = opened } of past) {
+  for (const { stage, rail, at: opened, outcomes, answeredAt = opened, givenUpAt } of past) {
     const attemptId = randomUUID() as AttemptId;
+    const told = { floatId, userId, dueDate, process: stage, method: rail, attemptId };
+    if (givenUpAt !== undefined) {
+      lastRunTime = at(givenUpAt);
+      const row = { ...told, runTime: lastRunTime, outcome: 'RETURNED', remark: 'not-presented' } as const;
+      await on.put('collectionHistory', writeLogEntry(logEntry(row)));
+    }
     for (const [n, outcome] of outcomes.entries()) {
       const runTime = (plusDays(at(answeredAt), 2 * n) + 1n) as Float['lastRunTime'];
       if (runTime > lastRunTime) lastRunTime = runTime;
-      const entry = { floatId, userId, dueDate, runTime, process: stage, outcome, method: rail, attemptId };
-      await on.put('collectionHistory', writeLogEntry(logEntry(entry)));
+      await on.put('collectionHistory', writeLogEntry(logEntry({ ...told, runTime, outcome })));
     }
     const [first] = outcomes;
     await on.put(
@@ -131,7 +138,7 @@ async function lived(status: FloatStatus, past: readonly Tried[], fields: Partia
         upgrades: null,
         openedAt: at(opened),
         resolution: {
-          status: first === 'RETURNED' ? 'FAILED' : (first as 'ACHSENT' | 'COMPLETED'),
+          status: first === 'ACHSENT' || first === 'COMPLETED' ? first : 'FAILED',
           at: at(answeredAt),
           confirmationId: 'c',
           errorCode: null,
@@ -150,6 +157,14 @@ const failed = (stage: Stage, rail: Rail, time: string): Tried => ({
   rail,
   at: time,
   outcomes: ['RETURNED'],
+});
+const givenUp = (stage: Stage, date: string, heard: Partial<Tried> = {}): Tried => ({
+  stage,
+  rail: 'ACH',
+  at: `${date}T08:30:00Z`,
+  givenUpAt: `${date}T20:30:00Z`,
+  outcomes: [],
+  ...heard,
 });
 const returned = (stage: Stage, time: string): Tried => ({
   stage,
@@ -238,6 +253,21 @@ const honest: Record<string, Plant> = {
     const times = ['2026-08-18', '2026-09-01', '2026-11-16'] as const;
     const past = times.map((date, n) => returned(n === 0 ? 'TODAY6AM' : 'RETRY', `${date}T08:30:00Z`));
     return finds(await lived('RETRY', past, fields));
+  },
+  'a fourth ACH debit after three that never reached the processor': async () => {
+    const days = ['2026-11-10', '2026-11-11', '2026-11-12'];
+    const past = days.map((date, n) => givenUp(n === 0 ? 'TODAY6AM' : 'RETRY', date));
+    const more = returned('RETRY', '2026-11-13T08:30:00Z');
+    return finds(await lived('RETRY', [...past, more], { dueDate: day('2026-11-10') }));
+  },
+  'an attempt that was given up, another one, and the answer to the first': async () => {
+    const heard = { outcomes: ['ACHSENT'], answeredAt: '2026-11-14T09:00:00Z' } as const;
+    const past = [
+      givenUp('TODAY6AM', '2026-11-10', heard),
+      failed('RETRY', 'PINLESS', '2026-11-13T08:30:00Z'),
+    ];
+    const owner = await lived('ACHSENT', past, { dueDate: day('2026-11-10') });
+    return finds(owner);
   },
   'an attempt that was decided before midnight of the last day and began after it': async () => {
     const past = [failed('RETRY', 'PINLESS', '2026-11-17T00:00:20Z')];
@@ -414,9 +444,9 @@ const planted: Record<string, Plant> = {
     return finds(owner, [8, /of WEBHOOK was opened after 2 attempts of signals that day, 2 are allowed/]);
   },
   'rule 8: a retry on day 91': async () => {
-    const owner = await collected(lostCard, { dueDate: day('2026-08-17') });
+    const owner = await desk.float(lostCard, { dueDate: day('2026-08-17') });
     const other = { floatPolicy: { ...DEFAULT_FLOAT_POLICY, maxDaysPastDue: 91 } };
-    await desk.collect('RETRY', owner, undefined, other);
+    for (const stage of ['TODAY6AM', 'RETRY'] as const) await desk.collect(stage, owner, undefined, other);
     return finds(owner, [8, /of RETRY was opened 91 days past due, 90 are allowed/]);
   },
   'rule 9: an open float that its user’s set does not know': async () => {

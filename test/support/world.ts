@@ -46,6 +46,8 @@ export interface World {
   readonly dependencies: CollectAnyDependencies;
   now: Instant;
   onStep: OnStep;
+  /** What the log said, beside what it is about. */
+  readonly alarms: { readonly alarm?: string }[];
   /** A member with one record that is due. Settings are the bank's, fields the record's. */
   member(settings?: object, fields?: Partial<Subscription>): Promise<StoredSubscription>;
   collect(path: Path, record: RecordRef, triggerId?: string, run?: CollectRequest['run']): Promise<Verdict>;
@@ -100,6 +102,8 @@ export async function world(options: StoreOptions = {}): Promise<World> {
     timer: systemTimer,
     processorTimeoutMs: 1_000,
     onStep: (step, ids) => here.onStep(step, ids),
+    log: { error: (fields) => here.alarms.push(fields) },
+    metrics: { floatOverpaid: () => undefined },
   };
   const bank = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const response = await fetch(sandbox.url + path, {
@@ -117,6 +121,7 @@ export async function world(options: StoreOptions = {}): Promise<World> {
     dependencies,
     now: at('2026-11-16T08:00:00Z'),
     onStep: () => undefined,
+    alarms: [],
     bank,
     async member(settings = {}, fields = {}) {
       const userId = `member-${randomUUID()}` as UserId;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { CalendarDate } from '../../domain/calendar-date.ts';
 import { parseDate } from '../../domain/calendar-date.ts';
 import type { Float, FloatId, LogEntry } from '../../domain/floats/float.ts';
-import { FLOAT_STATUSES, LOG_OUTCOMES, STAGES } from '../../domain/floats/float.ts';
+import { FLOAT_STATUSES, LOG_OUTCOMES, LOG_REMARKS, STAGES } from '../../domain/floats/float.ts';
 import { recordIdOf } from '../../domain/floats/record-id.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { formatInstant } from '../../domain/instant.ts';
@@ -66,6 +66,7 @@ const logEntry = z.object({
   ach_model_override: optional(z.boolean()),
   ach_model_features: optional(z.record(z.string(), z.number())),
   ach_model_probability: optional(z.number()),
+  remark: z.enum(LOG_REMARKS).optional(),
   support_who: optional(z.string()),
   support_reason: optional(z.string()),
 });
@@ -119,6 +120,7 @@ export function readLogEntry(item: RawItem): LogEntry {
     method: row.method,
     attemptId: row.attempt_id,
     achModel: modelOf(row),
+    remark: row.remark,
     said: row.support_who === null ? undefined : { who: row.support_who, reason: row.support_reason },
   };
 }
@@ -150,6 +152,7 @@ export const writeLogEntry = ({ achModel: model, said, ...entry }: LogEntry): Ra
       ach_model_override: model?.override,
       ach_model_features: model?.features,
       ach_model_probability: model?.probability,
+      remark: entry.remark,
       support_who: said?.who,
       support_reason: said?.reason ?? undefined,
     },

@@ -46,6 +46,7 @@ const toldTo = (agent: StatsD): Told => ({
     if (type === 'CANCEL' && result === 'changed') agent.increment(CANCELLED);
   },
   gatewayEvent: (gateway, result) => agent.increment('collections.gateway.events', { gateway, result }),
+  floatOverpaid: () => agent.increment('collections.floats.overpaid', {}),
   achReturnRate(name, rate) {
     if (rate !== null) agent.gauge('collections.ach.return_rate', rate, { class: name });
   },

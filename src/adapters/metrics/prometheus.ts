@@ -87,6 +87,11 @@ export function createMetrics(): Metrics {
     labelNames: ['gateway', 'result'],
     registers,
   });
+  const floatsOverpaid = new Counter({
+    name: 'collections_floats_overpaid_total',
+    help: 'Payments for floats that were not owed',
+    registers,
+  });
   const returnRates = new Gauge({
     name: 'collections_ach_return_rate',
     help: 'Share of the ACH debits of 60 days that came back, once there are enough to tell',
@@ -133,6 +138,7 @@ export function createMetrics(): Metrics {
     membershipApplied: (type, result, reason) =>
       memberships.inc({ type, result, reason: reasons.label(reason) }),
     gatewayEvent: (gateway, result) => gatewayEvents.inc({ gateway, result }),
+    floatOverpaid: () => floatsOverpaid.inc(),
     achReturnRate(name, rate) {
       if (rate === null) returnRates.remove({ class: name });
       else returnRates.set({ class: name }, rate);

@@ -1,7 +1,7 @@
 import type { AttemptId } from '../../domain/attempt.ts';
 import { attemptId } from '../../domain/attempt-id.ts';
 import type { Charge } from '../../domain/decision.ts';
-import type { Stage } from '../../domain/floats/float.ts';
+import type { LogRemark, Stage } from '../../domain/floats/float.ts';
 import { STAGES } from '../../domain/floats/float.ts';
 import type { FloatChange, LoggedAttempt } from '../../domain/floats/outcomes.ts';
 import {
@@ -16,6 +16,7 @@ import { declineText } from '../../domain/outcomes.ts';
 import type { Rail } from '../../domain/subscription.ts';
 import type { Verdict, VerdictName } from '../../domain/verdict.ts';
 import type { Attempt } from '../../ports/pipeline.ts';
+import { ABANDONED } from '../../ports/pipeline.ts';
 import type { Payment } from '../../ports/services.ts';
 import { REPRESENTMENT } from '../ach-entry.ts';
 import type { Book } from '../move-money.ts';
@@ -75,7 +76,10 @@ function outcomeOf(
     case 'ACHSENT':
       return { change: floatSent(float, entry, now), verdict: 'sent' };
     case 'FAILED':
-      return { change: floatDeclined(float, entry, textOf(payment), now), verdict: 'declined' };
+      return {
+        change: floatDeclined(float, { ...entry, remark: remarkOn(payment) }, textOf(payment), now),
+        verdict: 'declined',
+      };
   }
 }
 
@@ -129,6 +133,9 @@ export function stageOf({ attemptId: id, process }: Attempt): Stage {
   if (stage === undefined) throw new Error(`attempt ${id} is of ${process}, which is no stage of floats`);
   return stage;
 }
+
+const remarkOn = ({ errorCode }: Payment): LogRemark | undefined =>
+  errorCode === ABANDONED ? 'not-presented' : undefined;
 
 const textOf = ({ errorCode, errorMessage }: Payment): string => declineText(errorCode, errorMessage);
 

@@ -8,6 +8,8 @@ import type { Plan } from '../../domain/plan.ts';
 import type { Verdict, VerdictName } from '../../domain/verdict.ts';
 import type { AchRouting, CollectionHistory, FloatsRepository } from '../../ports/floats.ts';
 import type { LockClient } from '../../ports/lock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import type { AccountService, PrimaryAccount, UserService } from '../../ports/services.ts';
 import type { Write } from '../../ports/transaction.ts';
 import type { Chargeable, MoneyDependencies } from '../move-money.ts';
@@ -21,6 +23,8 @@ export interface FloatDependencies extends MoneyDependencies {
   readonly accounts: AccountService;
   readonly achRouting: AchRouting;
   readonly floatPolicy: FloatPolicy;
+  readonly log: Pick<Log, 'error'>;
+  readonly metrics: Pick<Metrics, 'floatOverpaid'>;
 }
 
 /** A float under consideration: everything that was read about it under its member's lock. */

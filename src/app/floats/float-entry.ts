@@ -1,11 +1,20 @@
 import type { AchOutcome } from '../../domain/ach/settlement.ts';
 import type { Float, FloatId } from '../../domain/floats/float.ts';
 import type { FloatChange, FloatWord, LoggedAttempt, ToldDebit } from '../../domain/floats/outcomes.ts';
-import { floatAchCompleted, floatAchReturned, floatCreditReturned } from '../../domain/floats/outcomes.ts';
+import {
+  floatAchCompleted,
+  floatAchReturned,
+  floatCreditReturned,
+  floatToldAside,
+  isNews,
+  whyInVain,
+} from '../../domain/floats/outcomes.ts';
 import { recordIdOf } from '../../domain/floats/record-id.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { UserId } from '../../domain/subscription.ts';
 import type { Lock } from '../../ports/lock.ts';
+import type { Attempt } from '../../ports/pipeline.ts';
+import type { Payment } from '../../ports/services.ts';
 import type { Write } from '../../ports/transaction.ts';
 import type { KnownPayment } from '../ach-entry.ts';
 import { readPayment } from '../ach-entry.ts';
@@ -14,7 +23,10 @@ import { countOutcome } from '../return-meters.ts';
 import { logged } from './charge-float.ts';
 import type { FloatDependencies } from './float-case.ts';
 
-export type FloatWordDependencies = Pick<FloatDependencies, 'floats' | 'pipeline' | 'clock'>;
+export type FloatWordDependencies = Pick<
+  FloatDependencies,
+  'floats' | 'pipeline' | 'clock' | 'log' | 'metrics'
+>;
 
 /** Money that was sent for a float, and the float. */
 export interface FloatEntry extends KnownPayment {
@@ -22,7 +34,7 @@ export interface FloatEntry extends KnownPayment {
 }
 
 /** Whether the float stands as it does because of this payment. */
-export const isFloatsPayment = ({ float, confirmationId }: FloatEntry): boolean =>
+const isFloatsPayment = ({ float, confirmationId }: FloatEntry): boolean =>
   float.confirmationId === confirmationId;
 
 /** Null when the member has no such float. */
@@ -43,11 +55,27 @@ export async function readFloatEntry(
 }
 
 /** The debit as it is known so far; null where none of our attempts led to it. */
-export function toldDebit({ attempt, state }: KnownPayment): ToldDebit | null {
+function toldDebit({ attempt, state }: KnownPayment): ToldDebit | null {
   if (attempt === null) return null;
   const { rail, openedAt } = attempt;
-  const isReturned = state.past.some(({ at, result }) => at === openedAt && result === 'RETURNED');
-  return { rail, isReturned };
+  const known = state.past.find((one) => one.at === openedAt && one.rail === rail);
+  return { rail, fate: known?.result };
+}
+
+const isAboutDebit = (word: FloatWord): word is AchOutcome => word.result !== 'CREDIT_RETURNED';
+
+/**
+ * Whatever the bank says about this debit, the float does not stand or fall by it: the advance has come back meanwhile, or
+ * another payment was made since.
+ */
+const isAside = (entry: FloatEntry): boolean => entry.float.status === 'DEFAULTED' || !isFloatsPayment(entry);
+
+/** Null: the word is to be written down. */
+export function whatStandsAgainst(entry: FloatEntry, word: FloatWord, now: Instant): string | null {
+  if (!isAboutDebit(word)) return whyInVain(entry.float, word, null, now);
+  const debit = toldDebit(entry);
+  if (isAside(entry) && isNews(word, debit)) return null;
+  return isFloatsPayment(entry) ? whyInVain(entry.float, word, debit, now) : 'another-payment-since';
 }
 
 /**
@@ -60,23 +88,62 @@ export async function recordFloatWord(
   word: FloatWord,
   also: readonly Write[] = [],
 ): Promise<Float> {
-  const { floats, pipeline, clock } = dependencies;
+  const { floats, clock } = dependencies;
   const { lock, float } = entry;
   const recordId = recordIdOf(float.floatId);
   const change = changeOf(entry, word, clock.now());
-  await floats.save(lock.fence, float, change, [
-    ...ofTheDebit(dependencies, entry, word),
-    pipeline.watches.end(recordId),
-    ...also,
-  ]);
-  if (isAboutDebit(word)) await countOutcome(dependencies, recordId, word, float.status === 'ACHSENT');
+  alarmIfOverpaid(dependencies, entry, word);
+  await floats.save(lock.fence, float, change, [...ofTheDebit(dependencies, entry, word), ...also]);
+  if (isAboutDebit(word))
+    await countOutcome(dependencies, recordId, word, toldDebit(entry)?.fate === 'ACHSENT');
   return change.float;
 }
 
-const isAboutDebit = (word: FloatWord): word is AchOutcome => word.result !== 'CREDIT_RETURNED';
+/**
+ * Writes down that an attempt which was given up was made all the same, where another payment was made since. What the bank
+ * then says of it comes on top of that. No watch: that is on the other payment, and whoever tells of this one has more to say.
+ */
+export async function recordFloatAside(
+  dependencies: FloatWordDependencies,
+  { lock, float, state }: FloatEntry,
+  attempt: Attempt,
+  payment: Payment,
+): Promise<void> {
+  const { floats, pipeline, clock } = dependencies;
+  const { status, confirmationId, errorCode, errorMessage } = payment;
+  const at = clock.now();
+  const { writes } = pipeline.resolve(state, { status, at, confirmationId, errorCode, errorMessage });
+  if (status === 'COMPLETED') alarmOverpaid(dependencies, float, confirmationId);
+  const outcome = status === 'FAILED' ? 'RETURNED' : status;
+  await floats.save(lock.fence, float, floatToldAside(float, logged(attempt, payment), outcome, at), writes);
+}
+
+/** In whichever order the two things are told. */
+function alarmIfOverpaid(dependencies: FloatWordDependencies, entry: FloatEntry, word: FloatWord): void {
+  const { float, confirmationId } = entry;
+  const isOverpaid = isAboutDebit(word)
+    ? isAside(entry) && word.result === 'COMPLETED'
+    : float.status === 'COMPLETED';
+  if (isOverpaid) alarmOverpaid(dependencies, float, confirmationId);
+}
+
+/** Before it is written: said twice is better than never. */
+function alarmOverpaid(
+  { log, metrics }: FloatWordDependencies,
+  { userId, floatId }: Float,
+  confirmationId: string,
+): void {
+  metrics.floatOverpaid();
+  log.error(
+    { alarm: 'float-overpaid', userId, floatId, confirmationId },
+    'a member has paid for a float what was not owed',
+  );
+}
 
 function changeOf(entry: FloatEntry, word: FloatWord, now: Instant): FloatChange {
   const { float } = entry;
+  if (isAboutDebit(word) && isAside(entry))
+    return floatToldAside(float, loggedAttempt(entry), word.result, now);
   switch (word.result) {
     case 'COMPLETED':
       return floatAchCompleted(float, loggedAttempt(entry), now);
@@ -94,9 +161,11 @@ function attemptOf({ attempt, confirmationId, float }: FloatEntry) {
   return attempt;
 }
 
-/** That the advance came back says nothing about a debit. */
+/** That the advance came back says nothing about a debit: one that is under way is waited for all the same. */
 function ofTheDebit({ pipeline }: FloatWordDependencies, entry: FloatEntry, word: FloatWord): Write[] {
   if (!isAboutDebit(word)) return [];
   const { writes } = pipeline.settleEntry(entry.state, entryOfAttempt(attemptOf(entry)), word);
-  return [...writes, ...blockAfter(pipeline, entry, word)];
+  // Where another payment was made since, the watch is on that one.
+  const end = isFloatsPayment(entry) ? [pipeline.watches.end(recordIdOf(entry.float.floatId))] : [];
+  return [...writes, ...blockAfter(pipeline, entry, word), ...end];
 }

@@ -1,5 +1,3 @@
-import type { FloatWord } from '../../domain/floats/outcomes.ts';
-import { whyInVain } from '../../domain/floats/outcomes.ts';
 import { recordIdOf } from '../../domain/floats/record-id.ts';
 import type { InboxEvent } from '../../ports/inbox.ts';
 import { readFloatEvent } from '../payment-event.ts';
@@ -9,7 +7,7 @@ import { recordFloatAnswer } from './charge-float.ts';
 import type { FloatDependencies } from './float-case.ts';
 import { caseOfOpenFloat } from './settle-float.ts';
 import type { FloatEntry } from './float-entry.ts';
-import { isFloatsPayment, readFloatEntry, recordFloatWord, toldDebit } from './float-entry.ts';
+import { readFloatEntry, recordFloatAside, recordFloatWord, whatStandsAgainst } from './float-entry.ts';
 
 /** What an event says about a float: a debit for it, or the advance itself. */
 export function floatWord(dependencies: FloatDependencies, event: InboxEvent): PaymentWord<FloatEntry> {
@@ -24,16 +22,16 @@ export function floatWord(dependencies: FloatDependencies, event: InboxEvent): P
     read: (lock) => readFloatEntry(dependencies, lock, news),
     // Paying the advance out is not ours, so none of our attempts led to it.
     concerns: ({ attempt }) => isAboutAdvance || attempt !== null,
-    answer: (entry, open, payment) =>
-      recordFloatAnswer(caseOfOpenFloat(dependencies, open, entry), open, payment),
-    obstacle: (entry) => whatStandsAgainst(dependencies, entry, word),
+    answer: (entry, attempt, payment) =>
+      isPaidOtherwise(entry)
+        ? recordFloatAside(dependencies, entry, attempt, payment)
+        : recordFloatAnswer(caseOfOpenFloat(dependencies, attempt, entry), attempt, payment),
+    obstacle: (entry) => whatStandsAgainst(entry, word, dependencies.clock.now()),
     toBlock: (entry) => (isAboutAdvance ? null : accountToBlock(entry, word)),
     change: (entry, { also }) => recordFloatWord(dependencies, entry, word, also),
   };
 }
 
-function whatStandsAgainst({ clock }: FloatDependencies, entry: FloatEntry, word: FloatWord): string | null {
-  if (word.result === 'CREDIT_RETURNED') return whyInVain(entry.float, word, null, clock.now());
-  if (!isFloatsPayment(entry)) return 'another-payment-since';
-  return whyInVain(entry.float, word, toldDebit(entry), clock.now());
-}
+/** While an attempt is open no other is made: so this one was given up, and another has led to a payment. */
+const isPaidOtherwise = ({ float: { status } }: FloatEntry): boolean =>
+  status === 'ACHSENT' || status === 'COMPLETED';

@@ -9,7 +9,10 @@ import { planOfOpener } from '../move-money.ts';
 import { recordFloatAnswer, stageOf } from './charge-float.ts';
 import type { FloatCase, FloatDependencies } from './float-case.ts';
 import type { FloatWordDependencies } from './float-entry.ts';
-import { isFloatsPayment, readFloatEntry, recordFloatWord } from './float-entry.ts';
+import { readFloatEntry, recordFloatWord, whatStandsAgainst } from './float-entry.ts';
+
+/** What is waited for: whoever can still be told this waits. */
+const PAID = { result: 'COMPLETED' } as const;
 
 interface FloatRef {
   readonly userId: UserId;
@@ -58,13 +61,13 @@ export function caseOfOpenFloat(
   };
 }
 
-/** How the bank's word about the float's entry is written down. Null: the float does not wait for it. */
+/** How the bank's word about an entry is written down. Null: nobody waits for it. */
 export async function waitingFloat(
   dependencies: FloatWordDependencies,
   lock: Lock,
   ids: FloatRef & { readonly confirmationId: string },
 ): Promise<((outcome: AchOutcome) => Promise<Float>) | null> {
   const entry = await readFloatEntry(dependencies, lock, ids);
-  if (entry?.float.status !== 'ACHSENT' || !isFloatsPayment(entry)) return null;
+  if (entry === null || whatStandsAgainst(entry, PAID, dependencies.clock.now()) !== null) return null;
   return (outcome) => recordFloatWord(dependencies, entry, outcome);
 }

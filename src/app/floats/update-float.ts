@@ -34,6 +34,9 @@ export function updateFloat(
     const { state } = await backgroundOf(dependencies, { userId }, recordIdOf(floatId));
     const plan = planFloatSupport(float, status, state.open, dependencies.clock.now());
     if (plan.plan === 'refused') throw new Refusal(CODES[plan.reason], plan.detail);
+    // Also of a float whose advance came back: asked for now, it could be paid twice.
+    if (state.past.some(({ result }) => result === 'ACHSENT'))
+      throw new Refusal('attempt-open', 'the bank has not said yet what became of a debit');
     const { entry } = plan.change;
     const said = { who: by.who, reason: by.reason ?? null };
     const change = { ...plan.change, entry: entry && { ...entry, said } };

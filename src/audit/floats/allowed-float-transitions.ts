@@ -7,29 +7,31 @@ const ALLOWED = `
   SCHEDULING     ACHSENT        ach-accepted
   SCHEDULING     COMPLETED      attempt-succeeded support-changed
   SCHEDULING     RETRY          attempt-declined given-up-for-today support-changed
-  SCHEDULING     DEFAULTED      credit-returned support-changed
+  SCHEDULING     DEFAULTED      limit-reached credit-returned support-changed
 
+  ACHSENT        ACHSENT        told-aside
   ACHSENT        COMPLETED      ach-completed
   ACHSENT        RETRY          ach-returned
   ACHSENT        DEFAULTED      credit-returned
 
-  RETRY          RETRY          attempt-opened attempt-declined support-changed
+  RETRY          RETRY          attempt-opened attempt-declined told-aside support-changed
   RETRY          ACHSENT        ach-accepted
   RETRY          COMPLETED      attempt-succeeded support-changed
   RETRY          UNCOLLECTABLE  account-missing
   RETRY          DEFAULTED      limit-reached credit-returned support-changed
 
-  UNCOLLECTABLE  UNCOLLECTABLE  attempt-opened attempt-declined
+  UNCOLLECTABLE  UNCOLLECTABLE  attempt-opened attempt-declined told-aside
   UNCOLLECTABLE  ACHSENT        ach-accepted
   UNCOLLECTABLE  COMPLETED      attempt-succeeded support-changed
   UNCOLLECTABLE  RETRY          attempt-declined support-changed
   UNCOLLECTABLE  DEFAULTED      limit-reached credit-returned support-changed
 
+  COMPLETED      COMPLETED      told-aside
   COMPLETED      RETRY          ach-returned
   COMPLETED      DEFAULTED      credit-returned
 
   DEFAULTED      RETRY          support-changed
-  DEFAULTED      DEFAULTED      attempt-declined
+  DEFAULTED      DEFAULTED      attempt-declined told-aside
   DEFAULTED      ACHSENT        ach-accepted
   DEFAULTED      COMPLETED      attempt-succeeded
 `;

@@ -23,7 +23,12 @@ export interface LogRow {
   readonly outcome: string;
   readonly method: string | null;
   readonly attemptId: string | null;
+  /** What sets it apart from others of its outcome. */
+  readonly remark: string | null;
 }
+
+/** The remark on a row that tells that an attempt was given up: the processor never knew of it. */
+export const NOT_PRESENTED = 'not-presented';
 
 /** Which of a user's floats are not paid back. */
 export interface OpenSet {
@@ -72,6 +77,7 @@ export const readLogRow = (item: PlainItem): LogRow => ({
   outcome: text(item, 'outcome'),
   method: optionalText(item, 'method') || null,
   attemptId: optionalText(item, 'attempt_id') || null,
+  remark: optionalText(item, 'remark') || null,
 });
 
 /** The last id that leaves takes the attribute along; the item stays. */

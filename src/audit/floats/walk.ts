@@ -62,6 +62,8 @@ export function statusesTold(log: readonly LogRow[]): Statuses {
 const statusesOf = ({ outcome }: LogRow): Statuses => new Set(STATUSES_OF[outcome] ?? []);
 
 function stepsTo(row: LogRow, before: Statuses): Statuses {
+  // What came too late to decide anything leaves the float as it was.
+  if (row.remark === 'aside') return reach(before, (cause) => cause === 'told-aside', null);
   const causes = causesOf(row);
   const wanted = statusesOf(row);
   return reach(before, (cause) => causes?.includes(cause) ?? true, wanted);

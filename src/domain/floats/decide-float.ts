@@ -2,7 +2,7 @@ import { achGate } from '../ach/gate.ts';
 import type { OpenAttempt } from '../attempt.ts';
 import { bankDateOf, startOfBankDay } from '../bank-calendar.ts';
 import { dateOf, daysBetween } from '../calendar-date.ts';
-import type { AccountFacts, Charge } from '../decision.ts';
+import type { AccountFacts, Charge, FreezeReason } from '../decision.ts';
 import type { Instant } from '../instant.ts';
 import { tomorrow } from '../limits.ts';
 import type { Cents } from '../money.ts';
@@ -45,21 +45,24 @@ export function decideFloat(
   const notCollected = whyNotCollected(stage, float, dateOf(now));
   if (notCollected !== null) return { verdict: 'no-op', reason: notCollected };
 
-  const deferral = whyDeferred(question);
+  const freeze = whyFrozen(question);
+  const deferral = freeze ?? userDeferral(facts.user);
   if (facts.openAttempt !== null) return decideOpenAttempt(question, facts.openAttempt, deferral);
-  if (deferral !== null) return { verdict: 'deferred', reason: deferral };
+  if (freeze !== null) return { verdict: 'deferred', reason: freeze };
 
+  // Before the member is asked about: no money moves by it, and what waits for somebody who is banned would never end.
   const end = isAutomatic(stage) ? whyDefaulted(question) : null;
   if (end !== null) return { verdict: 'default', reason: end };
+  if (deferral !== null) return { verdict: 'deferred', reason: deferral };
   return limitReached(question) ?? decideCharge(question);
 }
 
 /** Nobody asked for it. */
 const isAutomatic = (stage: Stage): boolean => stage !== 'SUPPORT';
 
-function whyDeferred({ stage, facts, now }: Question): FloatDeferReason | null {
+function whyFrozen({ stage, facts, now }: Question): FreezeReason | null {
   const rail = facts.openAttempt?.rail ?? railAt(stage, facts.account);
-  return freezeAgainst(facts.freezes, rail, now) ?? userDeferral(facts.user);
+  return freezeAgainst(facts.freezes, rail, now);
 }
 
 /** Over which rail a charge would begin. Null when there would be none. */
@@ -108,10 +111,9 @@ function decideOpenAttempt(
     : { verdict: 'blocked', attemptId, reason: 'open-attempt' };
 }
 
-/** A float that has not been tried on its due date is tried then, whatever its past. */
+/** A float that has not been tried on its due date is tried then, whatever failed before; but not for ever. */
 function whyDefaulted({ float, facts, policy, now }: Question): DefaultReason | null {
-  if (float.status === 'SCHEDULING') return null;
-  if (isAchUsedUp(facts, policy)) return 'ach-attempts-used-up';
+  if (float.status !== 'SCHEDULING' && isAchUsedUp(facts, policy)) return 'ach-attempts-used-up';
   return daysBetween(float.dueDate, dateOf(now)) > policy.maxDaysPastDue ? 'too-long-past-due' : null;
 }
 

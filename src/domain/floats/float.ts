@@ -21,6 +21,13 @@ export type Stage = (typeof STAGES)[number];
 export const LOG_OUTCOMES = ['ACHSENT', 'COMPLETED', 'RETURNED', 'DEFAULTED'] as const;
 export type LogOutcome = (typeof LOG_OUTCOMES)[number];
 
+/**
+ * `aside`: what the row tells came too late to decide anything, and left the float as it was. `not-presented`: the attempt
+ * was given up because the processor never knew of it.
+ */
+export const LOG_REMARKS = ['aside', 'not-presented'] as const;
+export type LogRemark = (typeof LOG_REMARKS)[number];
+
 /** A cash advance that was paid out and is owed. */
 export interface Float {
   readonly floatId: FloatId;
@@ -66,6 +73,8 @@ export interface LogEntry {
   readonly method: Rail | null;
   readonly attemptId: AttemptId | null;
   readonly achModel: AchModel | null;
+  /** What sets the row apart from others of its outcome. */
+  readonly remark?: LogRemark | undefined;
   /** Whose word it is, where support's word made the row. */
   readonly said?: SupportWord | undefined;
 }

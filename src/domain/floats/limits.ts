@@ -32,12 +32,15 @@ const isSupportsWord = ({ process, method }: LogEntry): boolean => process === '
 
 type Rows = [LogEntry, ...LogEntry[]];
 
-/** The rows of each attempt, oldest first. */
+/**
+ * The rows of each attempt, oldest first. One that never reached the processor is none: nobody was asked for money, and a
+ * processor that is down would use up everybody's limits at once.
+ */
 function attemptsIn(log: readonly LogEntry[]): Rows[] {
   const attempts = new Map<string, Rows>();
   for (const row of [...log].sort((a, b) => compareInstants(a.runTime, b.runTime))) {
     const name = attemptOf(row);
-    if (name === null) continue;
+    if (name === null || row.remark === 'not-presented') continue;
     const rows = attempts.get(name);
     if (rows === undefined) attempts.set(name, [row]);
     else rows.push(row);

@@ -1,13 +1,13 @@
-import type { AchReturn } from '../ach/settlement.ts';
+import type { AchOutcome, AchReturn } from '../ach/settlement.ts';
 import { RETURNABLE_DAYS } from '../ach/settlement.ts';
-import type { AttemptId } from '../attempt.ts';
+import type { AttemptId, PastAttempt } from '../attempt.ts';
 import { dateOf } from '../calendar-date.ts';
 import type { Instant } from '../instant.ts';
 import { nextStamp, plusDays } from '../instant.ts';
 import { declineText } from '../outcomes.ts';
 import type { Rail } from '../subscription.ts';
 import type { FloatStep } from './float-decision.ts';
-import type { AchModel, Float, FloatStatus, LogEntry, LogOutcome, Stage } from './float.ts';
+import type { AchModel, Float, FloatStatus, LogEntry, LogOutcome, LogRemark, Stage } from './float.ts';
 import type { FloatCause } from './transitions.ts';
 import { changesFloat } from './transitions.ts';
 
@@ -30,6 +30,7 @@ export interface LoggedAttempt {
   /** Of the payment; empty where the processor gave none. */
   readonly confirmationId: string;
   readonly achModel: AchModel | null;
+  readonly remark?: LogRemark | undefined;
 }
 
 /** An intent is stored before anything is sent. */
@@ -137,8 +138,8 @@ const CAUSE_OF_WORD = {
 /** The debit that a word is about, as it is known so far. */
 export interface ToldDebit {
   readonly rail: Rail;
-  /** The bank has said before that it came back. */
-  readonly isReturned: boolean;
+  /** What was heard of it last. Undefined: nothing is kept of it. */
+  readonly fate: PastAttempt['result'] | undefined;
 }
 
 export type WordInVain =
@@ -160,10 +161,15 @@ export function whyInVain(
   if (debit?.rail !== 'ACH') return 'not-an-ach-debit';
   if (status !== 'COMPLETED') return null;
   // It was paid in another way since, as support knows, and must not be asked for once more.
-  if (debit.isReturned) return 'returned-before';
+  if (debit.fate === 'RETURNED') return 'returned-before';
   const wasForGood = completedAt !== null && completedAt < plusDays(now, -RETURNABLE_DAYS);
   return wasForGood ? 'returned-too-late' : null;
 }
+
+/** Whether a word says more of a debit than was known. What was paid may still come back. */
+export const isNews = ({ result }: Pick<AchOutcome, 'result'>, debit: ToldDebit | null): boolean =>
+  debit?.rail === 'ACH' &&
+  (debit.fate === 'ACHSENT' || (debit.fate === 'COMPLETED' && result === 'RETURNED'));
 
 /** The bank has paid what was sent. A return may still come, up to sixty days later. */
 export const floatAchCompleted = <F extends Float>(
@@ -186,6 +192,14 @@ export const floatAchReturned = <F extends Float>(
     toldOf(attempt, 'RETURNED'),
     now,
   );
+
+/** What became of an attempt, where the float does not stand or fall by it any more: the log has it, nothing else changes. */
+export const floatToldAside = <F extends Float>(
+  float: F,
+  attempt: LoggedAttempt,
+  outcome: LogOutcome,
+  now: Instant,
+): FloatChange<F> => changed(float, 'told-aside', {}, toldOf({ ...attempt, remark: 'aside' }, outcome), now);
 
 /** The advance never arrived or was sent back. No attempt of ours, so the log is silent about it. */
 export const floatCreditReturned = <F extends Float>(
@@ -219,7 +233,10 @@ export function changed<F extends Float>(
   };
 }
 
-type Told = Pick<LogEntry, 'process' | 'outcome' | 'confirmationId' | 'method' | 'attemptId' | 'achModel'>;
+type Told = Pick<
+  LogEntry,
+  'process' | 'outcome' | 'confirmationId' | 'method' | 'attemptId' | 'achModel' | 'remark'
+>;
 
 export const noAttempt = (process: Stage, outcome: LogOutcome): Told => ({
   process,
@@ -231,7 +248,7 @@ export const noAttempt = (process: Stage, outcome: LogOutcome): Told => ({
 });
 
 const toldOf = (
-  { attemptId, process, rail, confirmationId, achModel }: LoggedAttempt,
+  { attemptId, process, rail, confirmationId, achModel, remark }: LoggedAttempt,
   outcome: LogOutcome,
 ): Told => ({
   process,
@@ -240,6 +257,7 @@ const toldOf = (
   method: rail,
   attemptId,
   achModel,
+  remark,
 });
 
 const paid = ({ confirmationId }: LoggedAttempt, completedAt: Instant) =>

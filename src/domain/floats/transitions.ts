@@ -15,6 +15,7 @@ export const FLOAT_CAUSES = [
   'ach-completed',
   'ach-returned',
   'credit-returned',
+  'told-aside',
   'support-changed',
 ] as const;
 export type FloatCause = (typeof FLOAT_CAUSES)[number];
@@ -28,35 +29,38 @@ export const FLOAT_TRANSITIONS: Record<FloatStatus, Row> = {
     ACHSENT: ['ach-accepted'],
     COMPLETED: ['attempt-succeeded', 'support-changed'],
     RETRY: ['attempt-declined', 'given-up-for-today', 'support-changed'],
-    DEFAULTED: ['credit-returned', 'support-changed'],
+    DEFAULTED: ['limit-reached', 'credit-returned', 'support-changed'],
   },
-  // Money is under way: only the bank can say what becomes of it.
+  // Money is under way: only the bank can say what becomes of it. An attempt that was given up, and was made all the same,
+  // may be told of meanwhile; so it may when another payment has settled the float.
   ACHSENT: {
+    ACHSENT: ['told-aside'],
     COMPLETED: ['ach-completed'],
     RETRY: ['ach-returned'],
     DEFAULTED: ['credit-returned'],
   },
   RETRY: {
     // Support's word changes no status here, but it is the member's new authorisation.
-    RETRY: ['attempt-opened', 'attempt-declined', 'support-changed'],
+    RETRY: ['attempt-opened', 'attempt-declined', 'told-aside', 'support-changed'],
     ACHSENT: ['ach-accepted'],
     COMPLETED: ['attempt-succeeded', 'support-changed'],
     UNCOLLECTABLE: ['account-missing'],
     DEFAULTED: ['limit-reached', 'credit-returned', 'support-changed'],
   },
   UNCOLLECTABLE: {
-    UNCOLLECTABLE: ['attempt-opened', 'attempt-declined'],
+    UNCOLLECTABLE: ['attempt-opened', 'attempt-declined', 'told-aside'],
     ACHSENT: ['ach-accepted'],
     COMPLETED: ['attempt-succeeded', 'support-changed'],
     RETRY: ['attempt-declined', 'support-changed'],
     DEFAULTED: ['limit-reached', 'credit-returned', 'support-changed'],
   },
   // Late reversals: a consumer has sixty days to take an ACH debit back.
-  COMPLETED: { RETRY: ['ach-returned'], DEFAULTED: ['credit-returned'] },
+  COMPLETED: { COMPLETED: ['told-aside'], RETRY: ['ach-returned'], DEFAULTED: ['credit-returned'] },
   DEFAULTED: {
     RETRY: ['support-changed'],
     // The advance came back while an attempt was open: what the processor then tells has happened all the same.
-    DEFAULTED: ['attempt-declined'],
+    // So it is with the bank's word about a debit that was under way then; the advance stays given up.
+    DEFAULTED: ['attempt-declined', 'told-aside'],
     ACHSENT: ['ach-accepted'],
     COMPLETED: ['attempt-succeeded'],
   },

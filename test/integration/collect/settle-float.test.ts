@@ -135,6 +135,25 @@ describe('a charge for a float whose answer was lost', () => {
     expect(debits(await on.desk.ledger(float))).toBe(1);
   });
 
+  it('and that never reached the processor is no failed ACH debit, however often', async () => {
+    const float = await on.put(await on.due(), { status: 'RETRY' });
+    const gated = { floatPolicy: { ...here.dependencies.floatPolicy, twoFailuresGate: true } };
+    const match = { user_id: float.userId };
+    for (const days of [0, 2, 4]) {
+      await on.at(plusDays(start, days));
+      await here.faults([{ id: randomUUID(), service: 'payments', fault: 'error-before', times: 3, match }]);
+      expect(await on.desk.collect('RETRY', float, undefined, gated)).toMatchObject({ verdict: 'unknown' });
+      await here.faults([]);
+      await on.at(plusDays(start, days + 1));
+      await settle((await on.openAttempt(float))!);
+    }
+    expect((await on.desk.log(float)).map(({ outcome, remark }) => [outcome, remark])).toEqual(
+      [1, 2, 3].map(() => ['RETURNED', 'not-presented']),
+    );
+    await on.at(plusDays(start, 7));
+    expect(await on.desk.collect('RETRY', float, undefined, gated)).toMatchObject({ verdict: 'sent' });
+  });
+
   it('is not touched while somebody else holds the member’s lock on floats; that on subscriptions is another', async () => {
     const { float, attempt } = await unanswered('error-after');
     await locked(floatLockKey(float.userId), async () => {
@@ -190,11 +209,13 @@ describe('a float that was sent to the bank', () => {
     expect(await row(float)).toEqual(float);
   });
 
-  it('and stands for another payment by now is not settled with the word about this one', async () => {
+  it('and stands for another payment by now is not settled by the word about this one, which is written down', async () => {
     const float = await on.put(await on.sent(), { status: 'ACHSENT', confirmationId: 'another' });
     await on.at(plusDays(start, 7));
+    expect(await ask(float)).toMatchObject({ settled: { status: 'ACHSENT', confirmationId: 'another' } });
+    expect(await row(float)).toMatchObject({ status: 'ACHSENT', confirmationId: 'another' });
     expect(await ask(float)).toEqual({ left: 'settled-meanwhile' });
-    expect(await row(float)).toEqual(float);
+    expect(await on.watch(float)).toBeNull();
   });
 
   it('is left alone while somebody works on the member’s floats', async () => {

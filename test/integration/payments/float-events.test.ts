@@ -3,6 +3,7 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { applyPaymentEvent } from '../../../src/app/apply-payment-event.ts';
+import { updateFloat } from '../../../src/app/floats/update-float.ts';
 import { settleAch } from '../../../src/app/settle-ach.ts';
 import { settleAttempt } from '../../../src/app/settle-attempt.ts';
 import { dateOf } from '../../../src/domain/calendar-date.ts';
@@ -15,7 +16,7 @@ import type { Instant } from '../../../src/domain/instant.ts';
 import { plusDays, plusMs } from '../../../src/domain/instant.ts';
 import { floatLockKey, subscriptionLockKey } from '../../../src/ports/lock.ts';
 import type { UserService } from '../../../src/ports/services.ts';
-import { fail, injectFaults, loseAnswer, timedOut } from '../../support/dynamo-faults.ts';
+import { fail, inTurn, injectFaults, loseAnswer, pass, timedOut } from '../../support/dynamo-faults.ts';
 import type { FloatNews, FloatNewsDesk } from '../../support/float-news.ts';
 import { FLOAT_NEWS, floatNews } from '../../support/float-news.ts';
 import { at } from '../../support/records.ts';
@@ -75,8 +76,8 @@ async function stealLock({ userId }: Float, fields: object = {}): Promise<void> 
 
 describe('any event about a float in any status', () => {
   const ENDS: Record<FloatNews, Partial<Record<FloatStatus, FloatStatus>>> = {
-    DEBIT_COMPLETED: { ACHSENT: 'COMPLETED' },
-    DEBIT_RETURNED: { ACHSENT: 'RETRY', COMPLETED: 'RETRY' },
+    DEBIT_COMPLETED: { ACHSENT: 'COMPLETED', DEFAULTED: 'DEFAULTED' },
+    DEBIT_RETURNED: { ACHSENT: 'RETRY', COMPLETED: 'RETRY', DEFAULTED: 'DEFAULTED' },
     CREDIT_RETURNED: {
       SCHEDULING: 'DEFAULTED',
       ACHSENT: 'DEFAULTED',
@@ -104,10 +105,11 @@ describe('any event about a float in any status', () => {
     expect(await isWaiting(event)).toBe(false);
     expect(await on.outcomes(float)).toEqual(['ACHSENT', ...(end === null ? [] : LOGGED[news])]);
     expect(await on.userStatus(float)).toBe(news === 'CREDIT_RETURNED' ? 'BANNED' : 'ACTIVE');
-    expect(await on.watch(float)).toEqual(end === null ? watch : null);
+    // That the advance came back is no word about the debit: somebody has to go on asking.
+    expect(await on.watch(float)).toEqual(end === null || news === 'CREDIT_RETURNED' ? watch : null);
     const after = await row(float);
-    if (end === null) {
-      expect(after).toEqual(float);
+    if (end === null || end === status) {
+      expect(after).toEqual({ ...float, lastRunTime: after.lastRunTime });
       return;
     }
     expect(after).toMatchObject({
@@ -400,6 +402,144 @@ describe('an advance that came back', () => {
   });
 });
 
+describe('an advance that came back while a debit was under way', () => {
+  const ask = (float: Float) =>
+    settleAch(here.dependencies, { ...float, subscriptionId: recordIdOf(float.floatId) });
+  const alarmsAbout = ({ floatId }: Float) =>
+    here.alarms.filter((one) => 'floatId' in one && one.floatId === floatId);
+
+  async function returnedUnderWay(settings: object = {}): Promise<Float> {
+    const float = await on.sent(settings);
+    await on.tell('CREDIT_RETURNED', float);
+    await aWeekLater();
+    return row(float);
+  }
+
+  it.each([
+    ['an event', (float: Float): Promise<unknown> => on.tell('DEBIT_COMPLETED', float)],
+    ['the janitor', ask],
+  ])('tells somebody when the debit is paid, as %s says', async (_, tell) => {
+    const float = await returnedUnderWay();
+    await tell(float);
+    expect(await row(float)).toMatchObject({ status: 'DEFAULTED', error: float.error });
+    expect(await on.outcomes(float)).toEqual(['ACHSENT', 'COMPLETED']);
+    expect(await on.entries(float)).toMatchObject([{ result: 'COMPLETED' }]);
+    expect(await on.watch(float)).toBeNull();
+    const { userId, floatId, confirmationId } = float;
+    expect(alarmsAbout(float)).toEqual([{ alarm: 'float-overpaid', userId, floatId, confirmationId }]);
+  });
+
+  it.each([
+    ['an event', (float: Float): Promise<unknown> => on.tell('DEBIT_RETURNED', float)],
+    ['the janitor', ask],
+  ])('knows when the debit comes back too, as %s says, and nothing is pending', async (_, tell) => {
+    const float = await returnedUnderWay({ ach: { mode: 'return', code: 'R01' } });
+    await tell(float);
+    expect(await row(float)).toMatchObject({ status: 'DEFAULTED', error: float.error });
+    expect(await on.outcomes(float)).toEqual(['ACHSENT', 'RETURNED']);
+    expect(await on.entries(float)).toMatchObject([{ result: 'RETURNED', returnCode: 'R01' }]);
+    expect(await on.watch(float)).toBeNull();
+    expect(alarmsAbout(float)).toEqual([]);
+  });
+
+  it('is not owed again when the debit is paid and taken back after that', async () => {
+    const float = await returnedUnderWay();
+    await on.tell('DEBIT_COMPLETED', float);
+    expect(await on.tell('DEBIT_RETURNED', float)).toMatchObject({ result: 'changed' });
+    expect(await row(float)).toMatchObject({ status: 'DEFAULTED' });
+    expect(await on.outcomes(float)).toEqual(['ACHSENT', 'COMPLETED', 'RETURNED']);
+  });
+
+  it('is not asked for again before the bank has said what became of the debit', async () => {
+    const { userId, floatId } = await returnedUnderWay();
+    const update = { userId, floatId, status: 'RETRY', by: { who: 'support' } } as const;
+    await expect(updateFloat({ ...here.dependencies, owned: { kind: 'all' } }, update)).rejects.toMatchObject(
+      {
+        refused: 'attempt-open',
+      },
+    );
+  });
+
+  it('and one that comes back after it was paid tells somebody too', async () => {
+    const float = await completed();
+    await on.tell('CREDIT_RETURNED', float);
+    expect(alarmsAbout(float)).toMatchObject([{ alarm: 'float-overpaid' }]);
+  });
+});
+
+describe('an attempt that was given up, and was made all the same', () => {
+  const alarmsAbout = ({ floatId }: Float) =>
+    here.alarms.filter((one) => 'floatId' in one && one.floatId === floatId);
+
+  /** The entry that nobody knew of for a day, and the float as it stood before. */
+  async function givenUp(settings: object = {}): Promise<{ float: Float; entry: Float }> {
+    const before = await on.unanswered(settings);
+    const open = (await on.openAttempt(before))!;
+    const { processor } = here.dependencies;
+    const known = (await processor.findByKey(open.attemptId))!;
+    await on.at(plusDays(start, 1));
+    const forgetful: typeof processor = {
+      charge: (key, request) => processor.charge(key, request),
+      refund: (key, id) => processor.refund(key, id),
+      findByKey: () => Promise.resolve(null),
+      findByConfirmation: (id) => processor.findByConfirmation(id),
+    };
+    await settleAttempt({ ...here.dependencies, processor: forgetful }, { abandonAfterMs: 1 }, open);
+    const float = await row(before);
+    expect(float).toMatchObject({ status: 'RETRY' });
+    return { float, entry: { ...float, confirmationId: known.confirmationId } };
+  }
+
+  it.each([
+    ['paid', 'DEBIT_COMPLETED', 'COMPLETED', ['float-overpaid']],
+    ['returned', 'DEBIT_RETURNED', 'RETURNED', []],
+  ] as const)(
+    'is known as %s although another payment settled the float',
+    async (_, news, outcome, alarms) => {
+      const { float, entry } = await givenUp();
+      await here.bank('PUT', `/sandbox/users/${float.userId}`, { has_debit_card: true });
+      expect(await on.desk.collect('RETRY', float)).toMatchObject({ verdict: 'collected' });
+      const paid = await row(float);
+      expect(await on.tell(news, entry)).toMatchObject({ result: 'changed' });
+      const after = await row(float);
+      expect(after).toEqual({ ...paid, lastRunTime: after.lastRunTime });
+      expect(await on.outcomes(float)).toEqual(['RETURNED', 'COMPLETED', 'ACHSENT', outcome]);
+      expect((await on.entries(float)).filter(({ rail }) => rail === 'ACH')).toMatchObject([
+        { result: outcome },
+      ]);
+      expect(alarmsAbout(float).map(({ alarm }) => alarm)).toEqual(alarms);
+      // Told once more it is nothing new.
+      const again = { ...(await on.receive(news, entry)), identity: randomUUID() };
+      expect(await on.apply(again)).toMatchObject({ result: 'no-op', reason: 'another-payment-since' });
+    },
+  );
+
+  it('leaves another entry that is under way as it is, and its watch', async () => {
+    const { float, entry } = await givenUp();
+    expect(await on.desk.collect('RETRY', float)).toMatchObject({ verdict: 'sent' });
+    const [sent, watch] = [await row(float), await on.watch(float)];
+    expect(await on.tell('DEBIT_COMPLETED', entry)).toMatchObject({ result: 'changed' });
+    expect(await on.watch(float)).toEqual(watch);
+    expect(await on.tell('DEBIT_COMPLETED', sent)).toMatchObject({ result: 'changed', reason: 'completed' });
+    expect(await row(float)).toMatchObject({ status: 'COMPLETED', confirmationId: sent.confirmationId });
+    expect(alarmsAbout(float)).toMatchObject([{ confirmationId: entry.confirmationId }]);
+  });
+
+  it('and whoever wrote down that it was made died: the next one goes on from there', async () => {
+    const { float, entry } = await givenUp();
+    await here.bank('PUT', `/sandbox/users/${float.userId}`, { has_debit_card: true });
+    await on.desk.collect('RETRY', float);
+    const event = await on.receive('DEBIT_COMPLETED', entry);
+    const faults = injectFaults(here.store.client);
+    faults.script('TransactWriteItemsCommand', inTurn(pass, fail(new Error('died'))), { times: 2 });
+    await expect(on.apply(event)).rejects.toThrow('died');
+    faults.remove();
+    expect(await on.outcomes(float)).toEqual(['RETURNED', 'COMPLETED', 'ACHSENT']);
+    expect(await on.apply(event)).toMatchObject({ result: 'changed' });
+    expect(await on.outcomes(float)).toEqual(['RETURNED', 'COMPLETED', 'ACHSENT', 'COMPLETED']);
+  });
+});
+
 describe('when the word is faster than the answer to the charge', () => {
   const early = () =>
     here.faults([{ id: randomUUID(), service: 'callbacks', fault: 'early-callback', times: 1 }]);
@@ -632,7 +772,10 @@ describe('any two events about one float', () => {
     expect(await on.userStatus(float)).toBe(isBanned ? 'BANNED' : 'ACTIVE');
     const [, ...told] = await on.outcomes(float);
     expect(new Set(told).size).toBe(told.length);
-    expect(await on.watch(float)).toBeNull();
+    // Every word about the debit is in the log, whatever was told before.
+    const words = [first, second].filter((news) => news !== 'CREDIT_RETURNED');
+    if (isBanned) expect(told).toHaveLength(words.length);
+    expect((await on.watch(float)) === null).toBe(words.length > 0);
     expect(await on.payments.dependencies.inbox.earliest('payments', float.userId)).toBeNull();
   });
 });

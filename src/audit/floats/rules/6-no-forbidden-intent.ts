@@ -4,6 +4,8 @@ import { CLOCK_DIFFERENCE_MS } from '../../rules/2-no-debit-without-intent.ts';
 import { CHARGED_BY } from '../allowed-float-transitions.ts';
 import type { FloatCase, FloatRule } from '../float-case.ts';
 import { logBefore } from '../float-case.ts';
+import type { LogRow } from '../float-record.ts';
+import { NOT_PRESENTED } from '../float-record.ts';
 import { statusesTold, thenOrLater } from '../walk.ts';
 
 /** No intent while a freeze, the float's own state, or another attempt on it forbids one. */
@@ -28,13 +30,18 @@ function* forbiddenByState(float: FloatCase, attempt: Attempt): Generator<string
 }
 
 /** Two at once could both be paid. The account's attempt begins in the moment in which the card's ends. */
-function* openTogether({ attempts }: FloatCase, attempt: Attempt): Generator<string> {
+function* openTogether({ attempts, log }: FloatCase, attempt: Attempt): Generator<string> {
   const at = attempt.openedAt;
   for (const other of attempts) {
     if (other.id === attempt.id || other.id === attempt.insteadOf) continue;
+    if (wasGivenUp(log, other, at)) continue;
     const isEarlier = other.openedAt < at || (other.openedAt === at && other.id < attempt.id);
     // Attempts of a float leave no row when they begin: two clocks are all there is to tell by.
     if (isEarlier && (other.resolution === null || other.resolution.at > plusMs(at, CLOCK_DIFFERENCE_MS)))
       yield `attempt ${attempt.id} was opened at ${instantText(at)} while attempt ${other.id} was open`;
   }
 }
+
+/** By then it was not open any more. If the processor knew of it after all, its answer is of a later time. */
+const wasGivenUp = (log: readonly LogRow[], { id }: Attempt, at: bigint): boolean =>
+  log.some(({ attemptId, remark, runTime }) => attemptId === id && remark === NOT_PRESENTED && runTime <= at);

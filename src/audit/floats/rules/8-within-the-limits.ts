@@ -4,6 +4,7 @@ import type { Attempt } from '../../record.ts';
 import type { FloatCase, FloatLimits, FloatRule } from '../float-case.ts';
 import { logBefore } from '../float-case.ts';
 import type { LogRow } from '../float-record.ts';
+import { NOT_PRESENTED } from '../float-record.ts';
 
 /** Whoever decided just before midnight may begin just after it; so long it may take. */
 const DECIDED_WITHIN_MS = 60_000;
@@ -27,13 +28,13 @@ export const withinTheLimits: FloatRule = function* (float, { floatLimits }) {
   }
 };
 
-/** What the log tells of one attempt, oldest first. */
+/** What the log tells of one attempt, oldest first. What was never presented to anybody uses up no limit. */
 type Told = readonly [LogRow, ...LogRow[]];
 
 function attemptsIn(log: readonly LogRow[]): Told[] {
   const told = new Map<string, [LogRow, ...LogRow[]]>();
   for (const row of log) {
-    if (row.attemptId === null) continue;
+    if (row.attemptId === null || row.remark === NOT_PRESENTED) continue;
     const rows = told.get(row.attemptId);
     if (rows === undefined) told.set(row.attemptId, [row]);
     else rows.push(row);

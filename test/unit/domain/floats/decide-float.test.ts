@@ -145,13 +145,13 @@ describe('the order of the rules', () => {
     { name: 'a status', change: float({ status: 'COMPLETED' }), says: noOp('status-not-collected') },
     { name: 'a date', change: then(at('2026-11-15T09:30:00Z')), says: noOp('not-due') },
     { name: 'a freeze', change: frozen('global'), says: deferred('frozen-global') },
-    { name: 'a missing user', change: facts({ user: null }), says: deferred('user-missing') },
     {
       name: 'failed ACH',
       change: facts({ log: [failedAch(9), failedAch(8), failedAch(7), webhookToday(), webhookToday()] }),
       says: defaulted('ach-attempts-used-up'),
     },
     { name: 'age', change: float({ dueDate: day('2026-08-01') }), says: defaulted('too-long-past-due') },
+    { name: 'a missing user', change: facts({ user: null }), says: deferred('user-missing') },
     { name: 'two failures', change: gateOn, says: skipped('two-failures') },
     { name: 'no account', change: noAccount, says: { verdict: 'uncollectable', reason: 'no-account' } },
     {
@@ -319,9 +319,23 @@ describe('a float is given up for good', () => {
     );
   });
 
+  it.each(['BANNED', 'INVESTIGATE'])('also where the member is %s: no money moves by it', (status) => {
+    const user = userStatus(status);
+    const old = float({ dueDate: day('2026-08-17') });
+    for (const stage of OVERDUE) {
+      expect(given(stage, user, log(...three))).toEqual(defaulted('ach-attempts-used-up'));
+      expect(given(stage, user, old)).toEqual(defaulted('too-long-past-due'));
+      expect(given(stage, user, old, frozen('global'))).toEqual(deferred('frozen-global'));
+    }
+    expect(given('SUPPORT', user, old)).toMatchObject({ verdict: 'deferred' });
+  });
+
+  it('on day 91 also where it was never tried, not on day 90', () => {
+    expect(given('TODAY6AM', float({ dueDate: day('2026-08-18') }))).toEqual(CARD);
+    expect(given('TODAY6AM', float({ dueDate: day('2026-08-17') }))).toEqual(defaulted('too-long-past-due'));
+  });
+
   it('not before it was tried on its due date, but no ACH debit goes past the third', () => {
-    const old = float({ dueDate: day('2026-01-01') });
-    expect(given('TODAY6AM', old)).toEqual(CARD);
     expect(given('TODAY6AM', log(...three))).toEqual(CARD_ONLY);
     expect(given('TODAY6AM', log(...three), noCard)).toEqual(gaveUp('ach-attempts-used-up'));
     expect(given('TOMORROW', log(...three))).toEqual(skipped('ach-attempts-used-up'));

@@ -37,6 +37,26 @@ describe('failed ACH debits', () => {
   });
 });
 
+describe('an attempt that never reached the processor', () => {
+  const givenUp = (id: string, date: string) =>
+    ({ ...returned(id, date), process: 'WEBHOOK', remark: 'not-presented' }) as const;
+  const log = [givenUp('a', '2026-11-09'), givenUp('b', '2026-11-10'), givenUp('c', '2026-11-11')];
+
+  it('uses up no limit', () => {
+    expect(failedAch(log)).toBe(0);
+    expect(failuresInARow(log)).toBe(0);
+    expect(attemptsOn(day('2026-11-11'), 'WEBHOOK', log)).toBe(0);
+  });
+
+  it('breaks no row of failures either', () => {
+    expect(failuresInARow([on('2026-11-08'), ...log, on('2026-11-12')])).toBe(2);
+  });
+
+  it('counts if it was made after all', () => {
+    expect(failedAch([...log, sent('a', '2026-11-12'), returned('a', '2026-11-13')])).toBe(1);
+  });
+});
+
 describe('the signals of a day', () => {
   const webhook = (date: string, fields: Partial<LogEntry> = {}) =>
     on(date, { process: 'WEBHOOK', ...fields });

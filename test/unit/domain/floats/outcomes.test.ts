@@ -12,7 +12,9 @@ import {
   floatOpened,
   floatSent,
   floatStepped,
+  floatToldAside,
   floatTurned,
+  isNews,
   whyInVain,
 } from '../../../../src/domain/floats/outcomes.ts';
 import type { SupportWish } from '../../../../src/domain/floats/support.ts';
@@ -244,7 +246,7 @@ describe('the bank’s word', () => {
     expect(told(change)).toBeNull();
   });
 
-  const SENT = { rail: 'ACH', isReturned: false } as const;
+  const SENT = { rail: 'ACH', fate: 'ACHSENT' } as const;
   const WORDS: Record<FloatWord['result'], { on: FloatStatus[]; cause: FloatCause }> = {
     COMPLETED: { on: ['ACHSENT'], cause: 'ach-completed' },
     RETURNED: { on: ['ACHSENT', 'COMPLETED'], cause: 'ach-returned' },
@@ -275,7 +277,7 @@ describe('the bank’s word', () => {
 
   it('about a card is no word of the bank', () => {
     const paid = { status: 'COMPLETED', completedAt: NOW } as const;
-    const card = { rail: 'PINLESS', isReturned: false } as const;
+    const card = { rail: 'PINLESS', fate: 'COMPLETED' } as const;
     expect(whyInVain(paid, { result: 'RETURNED' }, card, NOW)).toBe('not-an-ach-debit');
     expect(whyInVain(paid, { result: 'RETURNED' }, null, NOW)).toBe('not-an-ach-debit');
   });
@@ -283,11 +285,39 @@ describe('the bank’s word', () => {
   it('that a debit came back, told again after support had the float paid, asks nobody to pay twice', () => {
     const paid = { status: 'COMPLETED', completedAt: NOW } as const;
     const word = { result: 'RETURNED' } as const;
-    const again = { ...SENT, isReturned: true };
+    const again = { ...SENT, fate: 'RETURNED' } as const;
     expect(whyInVain(paid, word, again, NOW)).toBe('returned-before');
     expect(whyInVain({ status: 'ACHSENT', completedAt: null }, word, again, NOW)).toBeNull();
     expect(whyInVain(paid, { result: 'CREDIT_RETURNED' }, null, NOW)).toBeNull();
   });
+});
+
+describe('a word that decides nothing', () => {
+  it.each(['COMPLETED', 'RETURNED'] as const)('is told, and the float stays as it is: %s', (outcome) => {
+    const float = aFloat({ status: 'DEFAULTED', confirmationId: 'JPM-1', error: 'R03: no account' });
+    const change = floatToldAside(float, ACH, outcome, NOW);
+    expect([change.cause, changesOf(change, float)]).toEqual(['told-aside', {}]);
+    expect(change.entry).toMatchObject({ outcome, method: 'ACH', attemptId: 'attempt-1', remark: 'aside' });
+    expect(change.entry?.runTime).toBe(change.float.lastRunTime);
+  });
+
+  it.each([
+    ['ACHSENT', true, true],
+    ['COMPLETED', false, true],
+    ['RETURNED', false, false],
+    ['FAILED', false, false],
+    [undefined, false, false],
+  ] as const)(
+    'about a debit that was %s last is news that it was paid: %s, that it came back: %s',
+    (...cell) => {
+      const [fate, paid, back] = cell;
+      const debit = { rail: 'ACH', fate } as const;
+      expect(isNews({ result: 'COMPLETED' }, debit)).toBe(paid);
+      expect(isNews({ result: 'RETURNED' }, debit)).toBe(back);
+      expect(isNews({ result: 'RETURNED' }, null)).toBe(false);
+      expect(isNews({ result: 'RETURNED' }, { rail: 'PINLESS', fate })).toBe(false);
+    },
+  );
 });
 
 describe('support', () => {

@@ -31,18 +31,19 @@ const LEGEND: Record<string, FloatCause> = {
   C: 'ach-completed',
   R: 'ach-returned',
   B: 'credit-returned',
+  T: 'told-aside',
   s: 'support-changed',
 };
 
 /** Rows: from; columns: to, in the order of STATUSES. A point is a change that must not happen. */
 const GRID = `
                  SCHED  ACHS  RETRY  UNCOLL  COMPL  DEFAULTED
-  SCHEDULING     OD     A     DGs    .       Ss     Bs
-  ACHSENT        .      .     R      .       C      B
-  RETRY          .      A     ODs    M       Ss     LBs
-  UNCOLLECTABLE  .      A     Ds     OD      Ss     LBs
-  COMPLETED      .      .     R      .       .      B
-  DEFAULTED      .      A     s      .       S      D
+  SCHEDULING     OD     A     DGs    .       Ss     LBs
+  ACHSENT        .      T     R      .       C      B
+  RETRY          .      A     ODTs   M       Ss     LBs
+  UNCOLLECTABLE  .      A     Ds     ODT     Ss     LBs
+  COMPLETED      .      .     R      .       T      B
+  DEFAULTED      .      A     s      .       S      DT
 `;
 const cells = GRID.trim()
   .split('\n')
@@ -91,6 +92,6 @@ describe('a float', () => {
 
   it('is in nobody’s hands but the bank’s while money is under way', () => {
     const words = STATUSES.flatMap((to) => floatCausesOf('ACHSENT', to));
-    expect(words.sort()).toEqual(['ach-completed', 'ach-returned', 'credit-returned']);
+    expect(words.sort()).toEqual(['ach-completed', 'ach-returned', 'credit-returned', 'told-aside']);
   });
 });
