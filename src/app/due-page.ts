@@ -12,10 +12,11 @@ import { isRecurringProcess } from '../domain/recurring/runs.ts';
 import type { CollectionPolicy } from '../domain/policy.ts';
 import { PATHS } from '../domain/paths.ts';
 import type { BillingProcess, RunProcess } from '../domain/runs.ts';
-import { PATH_OF_RUN, dueRange, isBilling } from '../domain/runs.ts';
+import { PATH_OF_RUN, dueRange, isBilling, runId } from '../domain/runs.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { MalformedRowError } from '../errors.ts';
 import type { FloatsRepository } from '../ports/floats.ts';
+import type { PipelineStore } from '../ports/pipeline.ts';
 import type { RecordRef, RunStore } from '../ports/runs.ts';
 import type { DueDays } from './recurring/due-days.ts';
 import { LIST_OF_RUN, readDueDays } from './recurring/due-days.ts';
@@ -25,6 +26,7 @@ export interface DueSources {
   readonly runs: Pick<RunStore, 'resumes'>;
   readonly subscriptions: SubscriptionsRepository;
   readonly floats: Pick<FloatsRepository, 'due'>;
+  readonly pipeline: Pick<PipelineStore, 'readBackground'>;
   readonly recurring: DueDays;
   readonly policy: CollectionPolicy;
 }
@@ -187,15 +189,32 @@ function floatLists(sources: DueSources, query: DueQuery<FloatProcess>): readonl
 }
 
 async function readFloats(
-  { floats }: DueSources,
-  { process, startedAt }: DueQuery<FloatProcess>,
+  sources: DueSources,
+  query: DueQuery<FloatProcess>,
   range: FloatRange,
   key: PageKey | null,
 ): Promise<ListPage> {
-  const page = await floats.due(range, key);
-  const records = page.floats
-    // What another run declined, or the bank sent back, while this one was under way is for tomorrow's retry.
-    .filter(({ lastRunTime }) => process !== 'float-retry' || !isSince(startedAt, lastRunTime))
-    .map(({ userId, floatId }) => ({ userId, subscriptionId: recordIdOf(floatId) }));
+  const { process, startedAt } = query;
+  const page = await sources.floats.due(range, key);
+  const records: RecordRef[] = [];
+  for (const { userId, floatId, lastRunTime } of page.floats) {
+    const record = { userId, subscriptionId: recordIdOf(floatId) };
+    const hasMoved = process === 'float-retry' && isSince(startedAt, lastRunTime);
+    if (!hasMoved || (await isBegunHere(sources, query, record))) records.push(record);
+  }
   return { records, malformed: page.malformed, nextKey: page.nextKey };
+}
+
+/**
+ * What another run declined, or the bank sent back, while this one was under way is for tomorrow's retry. What this run
+ * itself has begun on is its own, until there is an answer: whoever began may have died.
+ */
+async function isBegunHere(
+  { pipeline }: DueSources,
+  { process, tick }: DueQuery<FloatProcess>,
+  record: RecordRef,
+): Promise<boolean> {
+  const triggerId = runId(process, tick);
+  const { state } = await pipeline.readBackground({ ...record, triggerId, accountId: null });
+  return state.open?.triggerId === triggerId;
 }

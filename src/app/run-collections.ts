@@ -23,7 +23,7 @@ import { verdictOf } from './verdict-of.ts';
 export interface RunDependencies extends DueSources {
   readonly runs: RunStore;
   readonly recurring: DueMarks;
-  readonly pipeline: Pick<PipelineStore, 'saveVerdict'>;
+  readonly pipeline: Pick<PipelineStore, 'saveVerdict' | 'readBackground'>;
   readonly clock: Clock;
   readonly owned: OwnedUsers;
   /** Hands records to the workers. Handing over the same record of the same pass twice must be harmless. */

@@ -121,6 +121,23 @@ describe('a run of floats', () => {
     expect((await run('float-retry')).report!.byVerdict).toMatchObject({ declined: { count: 1 } });
   });
 
+  it('takes up again what it began itself, when the worker died and the jobs are lost', async () => {
+    const float = await desk.float({}, DUE['float-retry']);
+    let dies = true;
+    here.onStep = (step) => {
+      if (step === 'intent-written' && dies) {
+        dies = false;
+        throw new Error('killed');
+      }
+    };
+    const dependencies = inProcess(here);
+    const begun = await startRun(dependencies, 'float-retry', TICK);
+    here.now = plusMs(TICK, 1_000);
+    await expect(desk.collect('RETRY', float, begun.runId)).rejects.toThrow('killed');
+    expect((await drive(dependencies, begun)).report!.byVerdict).toMatchObject({ collected: { count: 1 } });
+    expect(debits(await desk.ledger(float))).toBe(1);
+  });
+
   it('retries once a day, however often it is started', async () => {
     const float = await desk.float({ pinless: { mode: 'decline', code: '14' } }, DUE['float-retry']);
     expect((await run('float-retry')).report!.byVerdict).toMatchObject({ declined: { count: 1 } });
