@@ -239,12 +239,11 @@ class Simulation {
     const { world, oracle } = this;
     const userIds = [...oracle.touched].sort();
     oracle.touched.clear();
-    // It would rightly say that times do not fit. The oracle has one clock for everything.
-    if (world.dials.clockOffMs > CLOCKS_AGREE_MS) return;
     await auditUsers(this.tables, userIds, {
       money: this.tallies.all,
       nowMs: world.timeline.nowMs,
       abandonAfterMs,
+      doClocksAgree: world.dials.clockOffMs <= CLOCKS_AGREE_MS,
       report: oracle.report,
     });
   }
