@@ -31,22 +31,27 @@ const simWith = (env: Readonly<Record<string, string>>, args: readonly string[])
     });
   });
 
+/** One that is missing: its dial is broken. Which of them the bank does too seldom for so few worlds, its own test shows. */
+const FAULTS = [
+  ...['store-refused', 'store-lost', 'store-answer-lost', 'store-late', 'store-sent-twice'],
+  ...['store-refused-twin', 'store-conflict', 'store-brownout', 'index-behind', 'ttl-early', 'ttl-late'],
+  ...['job-lost', 'job-duplicated', 'job-stalled', 'redis-flushed', 'redis-down'],
+  ...['bank-refused', 'bank-lost', 'bank-answer-lost', 'bank-late', 'bank-brownout', 'bank-card-declined'],
+  ...['bank-entry-returned', 'bank-entry-silent'],
+  ...['bank-callback-twice', 'bank-callback-early', 'bank-callback-late'],
+  ...['stream-refused', 'stream-lost', 'stream-answer-lost', 'stream-late', 'resharded'],
+  ...['published-twice', 'event-malformed'],
+  ...['service-refused', 'service-lost', 'service-answer-lost', 'service-late'],
+  ...['process-killed', 'killed-while-writing', 'killed-while-charging', 'process-asleep', 'clock-off'],
+];
+
 it('finds nothing wrong in twenty small worlds', async () => {
-  const { code, figures, shown } = await sim('--seeds', '20', '--days', '12', '--users', '30');
+  const { code, figures, shown } = await sim('--seeds', '20', '--days', '20', '--users', '60');
   expect(shown).toContain("Every rule held, the oracle's after each step and the audit's after each window");
-  expect(figures).toMatchObject({ seeds: 20, days: 12, users: 30, violations: 0 });
-  expect(figures['debits']).toBeGreaterThan(100);
-  expect(figures['faults']).toBeGreaterThan(3_000);
-  // Each of them many times over: what happens seldom may well be missing in so few worlds.
-  expect(Object.keys(figures['faultsByKind'] as object)).toEqual(
-    expect.arrayContaining([
-      ...['store-refused', 'store-lost', 'store-answer-lost', 'store-late', 'index-behind'],
-      ...['ttl-early', 'ttl-late', 'clock-off', 'process-killed', 'process-asleep'],
-      ...['killed-while-writing', 'killed-while-charging', 'job-lost', 'job-duplicated', 'job-stalled'],
-      ...['redis-flushed', 'redis-down', 'stream-refused', 'stream-answer-lost', 'resharded'],
-      ...['bank-card-declined', 'bank-entry-returned', 'bank-brownout'],
-    ]),
-  );
+  expect(figures).toMatchObject({ seeds: 20, days: 20, users: 60, violations: 0 });
+  expect(figures['debits']).toBeGreaterThan(500);
+  expect(figures['faults']).toBeGreaterThan(5_000);
+  expect(Object.keys(figures['faultsByKind'] as object)).toEqual(expect.arrayContaining(FAULTS));
   expect(code).toBe(0);
 }, 300_000);
 
