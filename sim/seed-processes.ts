@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { NO_RESULT } from './oracle/verdict.ts';
 import type { SeedResult, SimulationOptions } from './simulate.ts';
 
 const CHILD = fileURLToPath(new URL('./seed-child.js', import.meta.url));
@@ -11,21 +11,6 @@ export interface SeedProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly execArgv?: readonly string[];
 }
-
-/** The simulation threw. A process that is gone without a word throws another error: that says nothing about the seed. */
-export class SeedCrash extends Error {
-  readonly seed: number;
-  /** What was thrown. */
-  readonly reason: string;
-
-  constructor(seed: number, reason: string) {
-    super(`seed ${seed} crashed: ${reason}`);
-    this.seed = seed;
-    this.reason = reason;
-  }
-}
-
-type Answer = { readonly result: SeedResult } | { readonly crashed: string };
 
 /**
  * A world leaves behind what its processes were waiting for when they died or the world ended: Node keeps a signal made of
@@ -37,7 +22,8 @@ const WORLDS_OF_A_PROCESS = 10;
 /** A process that simulates one seed at a time. */
 class SeedProcess {
   private readonly child: ChildProcess;
-  private readonly ended: Promise<never>;
+  private readonly ended: Promise<string>;
+  private hasEnded = false;
   private worlds = 0;
 
   constructor({ env = {}, execArgv = [] }: SeedProcessOptions) {
@@ -46,23 +32,24 @@ class SeedProcess {
       execArgv: [...execArgv],
       serialization: 'advanced',
     });
-    this.ended = once(this.child, 'exit').then(([code, signal]) => {
-      throw new Error(`a process of the simulation ended with ${String(code ?? signal)}`);
+    this.ended = new Promise((resolve) => {
+      this.child.once('exit', (code, signal) => {
+        this.hasEnded = true;
+        resolve(String(code ?? signal));
+      });
     });
-    this.ended.catch(() => undefined);
   }
 
   get isWornOut(): boolean {
-    return this.worlds >= WORLDS_OF_A_PROCESS;
+    return this.hasEnded || this.worlds >= WORLDS_OF_A_PROCESS;
   }
 
-  async simulate(options: SimulationOptions): Promise<SeedResult> {
+  simulate(options: SimulationOptions): Promise<SeedResult> {
     this.worlds += 1;
-    const answered = new Promise<Answer>((resolve) => this.child.once('message', resolve));
-    this.child.send(options);
-    const answer = await Promise.race([answered, this.ended]);
-    if ('crashed' in answer) throw new SeedCrash(options.seed, answer.crashed);
-    return answer.result;
+    const answered = new Promise<SeedResult>((resolve) => this.child.once('message', resolve));
+    // Where it cannot be sent the process is about to end.
+    this.child.send(options, () => undefined);
+    return Promise.race([answered, this.ended.then((how) => withoutResult(options, how))]);
   }
 
   stop(): void {
@@ -70,10 +57,27 @@ class SeedProcess {
   }
 }
 
+const withoutResult = ({ seed }: SimulationOptions, how: string): SeedResult => ({
+  seed,
+  steps: 0,
+  faults: {},
+  debits: 0,
+  violations: [
+    {
+      rule: NO_RESULT,
+      userId: null,
+      recordId: null,
+      detail: `a process of the simulation ended with ${how}, and its trace with it`,
+    },
+  ],
+  digest: '',
+  trace: [],
+  stack: null,
+});
+
 /**
  * Simulates every seed, as many at once as there are cores. What is made of the results happens in the order of the seeds, so
- * that the same seeds give the same, on any machine. `onResult` answers false when it has seen enough. Throws where a seed has
- * no result, when its turn comes.
+ * that the same seeds give the same, on any machine. `onResult` answers false when it has seen enough.
  */
 export async function simulateAll(
   wanted: readonly SimulationOptions[],
@@ -81,7 +85,6 @@ export async function simulateAll(
   options: SeedProcessOptions = {},
 ): Promise<void> {
   const results = new Map<number, SeedResult>();
-  const errors = new Map<number, unknown>();
   let [next, told, isEnough] = [0, 0, false];
   const tell = (): void => {
     for (let result = results.get(told); result !== undefined && !isEnough; result = results.get(told)) {
@@ -98,12 +101,7 @@ export async function simulateAll(
           process.stop();
           process = new SeedProcess(options);
         }
-        await process.simulate(wanted[at] as SimulationOptions).then(
-          (result) => results.set(at, result),
-          (error: unknown) => errors.set(at, error),
-        );
-        // Those before it are under way and have their turn first; nobody wants those after it.
-        if (errors.has(at)) next = wanted.length;
+        results.set(at, await process.simulate(wanted[at] as SimulationOptions));
         tell();
       }
     } finally {
@@ -111,5 +109,4 @@ export async function simulateAll(
     }
   };
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), wanted.length) }, work));
-  if (!isEnough && errors.has(told)) throw errors.get(told);
 }

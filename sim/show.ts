@@ -2,6 +2,7 @@ import { count, plural } from '../dashboard/format.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { colour } from '../src/cli/terminal.ts';
 import type { SimArguments } from './arguments.ts';
+import type { Violation } from './oracle/verdict.ts';
 import type { SimFigures } from './run-seeds.ts';
 import type { SeedResult } from './simulate.ts';
 
@@ -36,24 +37,31 @@ export function showSummary(out: Terminal, figures: SimFigures): void {
 /** What is wrong, what happened to whoever it concerns, and how to see it again. */
 export function showFailure(
   out: Terminal,
-  { seed, violations, trace }: SeedResult,
+  { seed, violations, trace, stack }: SeedResult,
   options: SimArguments,
 ): void {
   out.line();
   out.line(colour('red', `Seed ${seed}:`));
   for (const { rule, userId, recordId, detail } of violations.slice(0, MOST_VIOLATIONS))
     out.line(`  rule ${rule}: ${[userId, recordId].filter((id) => id !== null).join(' ')} ${detail}`);
-  const concerned = violations
-    .flatMap(({ userId, recordId }) => [userId, recordId])
-    .filter((id) => id !== null);
-  const lines =
-    concerned.length === 0 ? trace : trace.filter((line) => concerned.some((id) => line.includes(id)));
+  if (stack !== null) out.line(`  ${stack.replaceAll('\n', '\n  ')}`);
+  showEnd(out, violations, trace);
   out.line();
-  out.line(`The last that happened to them, of ${plural(trace.length, 'line')}:`);
-  for (const line of lines.slice(-LINES_SHOWN)) out.line(`  ${line}`);
-  out.line();
-  out.line('The same again, with everything that happened:');
+  out.line('The same again, with its trace:');
   out.line(
     `  npm run sim -- --first ${seed} --seeds 1 --days ${options.days} --users ${options.users} --trace trace.txt`,
   );
+}
+
+function showEnd(out: Terminal, violations: readonly Violation[], trace: readonly string[]): void {
+  // Its process has taken it along.
+  if (trace.length === 0) return;
+  const concerned = violations
+    .flatMap(({ userId, recordId }) => [userId, recordId])
+    .filter((id) => id !== null);
+  const isOfSomebody = concerned.length > 0;
+  const lines = isOfSomebody ? trace.filter((line) => concerned.some((id) => line.includes(id))) : trace;
+  out.line();
+  out.line(`The last that happened${isOfSomebody ? ' to them' : ''}, of ${plural(trace.length, 'line')}:`);
+  for (const line of lines.slice(-LINES_SHOWN)) out.line(`  ${line}`);
 }

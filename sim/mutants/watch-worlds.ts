@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import type { Violation } from '../oracle/verdict.ts';
+import { CRASHED, NO_RESULT } from '../oracle/verdict.ts';
 import type { SeedProcessOptions } from '../seed-processes.ts';
-import { SeedCrash, simulateAll } from '../seed-processes.ts';
+import { simulateAll } from '../seed-processes.ts';
+import type { SeedResult } from '../simulate.ts';
 import type { Sighting } from './judge.ts';
 
 /** Small worlds, many of them. */
@@ -11,19 +13,14 @@ const PLANT = fileURLToPath(new URL('./plant.js', import.meta.url));
 
 export async function watchWorlds(seeds: readonly number[], fault: string | null): Promise<Sighting> {
   let seen: Sighting = { kind: 'clean' };
-  const worlds = seeds.map((seed) => ({ seed, ...WORLD }));
-  try {
-    await simulateAll(
-      worlds,
-      ({ seed, violations: [first] }) => {
-        if (first !== undefined) seen = { kind: 'wrong', place: { seed }, what: describe(first) };
-        return first === undefined;
-      },
-      fault === null ? {} : withFault(fault),
-    );
-  } catch (error) {
-    return sightingOf(error as Error);
-  }
+  await simulateAll(
+    seeds.map((seed) => ({ seed, ...WORLD })),
+    (result) => {
+      seen = sightingOf(result);
+      return seen.kind === 'clean';
+    },
+    fault === null ? {} : withFault(fault),
+  );
   return seen;
 }
 
@@ -32,11 +29,14 @@ const withFault = (name: string): SeedProcessOptions => ({
   execArgv: ['--import', PLANT],
 });
 
-const describe = ({ rule, detail }: Violation): string => `rule ${rule}: ${detail.slice(0, 90)}`;
-
 /** A world that crashes shows the fault. A process that is gone may never have had a world: the fault could not be planted. */
-function sightingOf(error: Error): Sighting {
-  if (!(error instanceof SeedCrash)) return { kind: 'broken', why: error.message };
-  const [firstLine = ''] = error.reason.split('\n');
-  return { kind: 'wrong', place: { seed: error.seed }, what: `crashed: ${firstLine}` };
+export function sightingOf({ seed, violations: [first] }: Pick<SeedResult, 'seed' | 'violations'>): Sighting {
+  if (first === undefined) return { kind: 'clean' };
+  if (first.rule === NO_RESULT) return { kind: 'broken', why: first.detail };
+  return { kind: 'wrong', place: { seed }, what: describe(first) };
+}
+
+function describe({ rule, detail }: Violation): string {
+  const [firstLine = ''] = detail.split('\n');
+  return rule === CRASHED ? `crashed: ${firstLine}` : `rule ${rule}: ${detail.slice(0, 90)}`;
 }

@@ -3,6 +3,7 @@ import { violationsOf } from '../../src/audit/rules.ts';
 import type { AuditTables } from '../../src/audit/source.ts';
 import type { Tally } from '../../src/audit/tally.ts';
 import { readUser } from '../../src/audit/user-case.ts';
+import type { RuleNumber } from '../../src/audit/violation.ts';
 import type { Money } from './money-checks.ts';
 import type { Report } from './verdict.ts';
 
@@ -34,6 +35,12 @@ export class BankTallies {
 }
 
 /**
+ * A debit with when its attempt was opened, an intent with when a freeze began and when the attempt before it ended. Where
+ * clocks are off these rightly say that times do not fit, and are not heard: the oracle, which has one clock, asks the same.
+ */
+const COMPARE_CLOCKS: readonly RuleNumber[] = [2, 6];
+
+/**
  * The audit's rules on some users. The same rules that are run on live data, which share no code with what they check: here
  * nobody writes meanwhile, so the first look is the last.
  */
@@ -44,6 +51,7 @@ export async function auditUsers(
     readonly money: ReadonlyMap<string, Tally>;
     readonly nowMs: number;
     readonly abandonAfterMs: number;
+    readonly doClocksAgree: boolean;
     readonly report: Report;
   },
 ): Promise<void> {
@@ -52,12 +60,14 @@ export async function auditUsers(
   const circumstances = { now, abandonAfterMs: parts.abandonAfterMs, isLedgerRead: true, freezes };
   for (const userId of userIds) {
     const user = await readUser(tables, userId, await tables.rowsOf(userId), parts.money);
-    for (const found of violationsOf(user, circumstances))
+    for (const found of violationsOf(user, circumstances)) {
+      if (!parts.doClocksAgree && COMPARE_CLOCKS.includes(found.rule)) continue;
       parts.report({
         rule: `${found.rule} (audit)`,
         userId,
         recordId: found.subscription_id,
         detail: found.detail,
       });
+    }
   }
 }

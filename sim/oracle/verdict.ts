@@ -8,3 +8,8 @@ export interface Violation {
 }
 
 export type Report = (violation: Violation) => void;
+
+/** The rule that a world breaks in which something is thrown that nobody catches. */
+export const CRASHED = 'crashed';
+/** The one that a seed breaks whose process is gone without a word: out of memory, or it never came to simulate. */
+export const NO_RESULT = 'no-result';

@@ -5,7 +5,8 @@ import type { Timeline } from './timeline.ts';
 /**
  * What can become of a request. `refused`: never taken, and the caller is told. `lost`: never taken, and the caller hears
  * nothing. `answer-lost`: done, and the caller hears nothing. `late`: the caller has given up by the time it is done.
- * `sent-twice`: done, and because the first answer was lost a client below the caller sends it again.
+ * `sent-twice`: done, and because the first answer was lost a client below the caller sends it again; the caller hears the
+ * second answer, which may be that a condition does not hold any more.
  */
 export type Fate = 'good' | 'refused' | 'lost' | 'answer-lost' | 'late' | 'sent-twice';
 

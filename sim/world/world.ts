@@ -1,4 +1,5 @@
 import {
+  ConditionalCheckFailedException,
   InternalServerError,
   ProvisionedThroughputExceededException,
   TransactionCanceledException,
@@ -160,10 +161,24 @@ export class World {
           throw conflict(input);
         });
       }
-      const sentMs = this.firstSentMs(input);
-      const apply = () => this.execute({ process, operation, input, sentMs });
+      const apply = this.noticingTwin({ process, operation, input, sentMs: this.firstSentMs(input) });
       return this.network.call(process, link, apply, this.worstMomentOf(input));
     });
+  }
+
+  /** Counts when a request meets what it has written itself, and whoever sent it hears that its condition does not hold. */
+  private noticingTwin(request: Omit<StoreOperation, 'changes'>): () => object {
+    let isDone = false;
+    return () => {
+      try {
+        const answer = this.execute(request);
+        isDone = true;
+        return answer;
+      } catch (error) {
+        if (isDone && error instanceof ConditionalCheckFailedException) this.noteFault('store-refused-twin');
+        throw error;
+      }
+    };
   }
 
   /** Of what is written under a lock: when somebody else has taken it, and has not written anything yet. */

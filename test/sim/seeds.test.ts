@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type * as SeedProcesses from '../../sim/seed-processes.ts';
+import type { SeedResult } from '../../sim/simulate.ts';
 
 /*
  * The simulation as people run it, compiled, in processes of its own: it moves the clock that everybody in its process sees.
@@ -30,22 +31,27 @@ const simWith = (env: Readonly<Record<string, string>>, args: readonly string[])
     });
   });
 
+/** One that is missing: its dial is broken. Which of them the bank does too seldom for so few worlds, its own test shows. */
+const FAULTS = [
+  ...['store-refused', 'store-lost', 'store-answer-lost', 'store-late', 'store-sent-twice'],
+  ...['store-refused-twin', 'store-conflict', 'store-brownout', 'index-behind', 'ttl-early', 'ttl-late'],
+  ...['job-lost', 'job-duplicated', 'job-stalled', 'redis-flushed', 'redis-down'],
+  ...['bank-refused', 'bank-lost', 'bank-answer-lost', 'bank-late', 'bank-brownout', 'bank-card-declined'],
+  ...['bank-entry-returned', 'bank-entry-silent'],
+  ...['bank-callback-twice', 'bank-callback-early', 'bank-callback-late'],
+  ...['stream-refused', 'stream-lost', 'stream-answer-lost', 'stream-late', 'resharded'],
+  ...['published-twice', 'event-malformed'],
+  ...['service-refused', 'service-lost', 'service-answer-lost', 'service-late'],
+  ...['process-killed', 'killed-while-writing', 'killed-while-charging', 'process-asleep', 'clock-off'],
+];
+
 it('finds nothing wrong in twenty small worlds', async () => {
-  const { code, figures, shown } = await sim('--seeds', '20', '--days', '12', '--users', '30');
+  const { code, figures, shown } = await sim('--seeds', '20', '--days', '20', '--users', '60');
   expect(shown).toContain("Every rule held, the oracle's after each step and the audit's after each window");
-  expect(figures).toMatchObject({ seeds: 20, days: 12, users: 30, violations: 0 });
-  expect(figures['debits']).toBeGreaterThan(100);
-  expect(figures['faults']).toBeGreaterThan(3_000);
-  // Each of them many times over: what happens seldom may well be missing in so few worlds.
-  expect(Object.keys(figures['faultsByKind'] as object)).toEqual(
-    expect.arrayContaining([
-      ...['store-refused', 'store-lost', 'store-answer-lost', 'store-late', 'index-behind'],
-      ...['ttl-early', 'ttl-late', 'clock-off', 'process-killed', 'process-asleep'],
-      ...['killed-while-writing', 'killed-while-charging', 'job-lost', 'job-duplicated', 'job-stalled'],
-      ...['redis-flushed', 'redis-down', 'stream-refused', 'stream-answer-lost', 'resharded'],
-      ...['bank-card-declined', 'bank-entry-returned', 'bank-brownout'],
-    ]),
-  );
+  expect(figures).toMatchObject({ seeds: 20, days: 20, users: 60, violations: 0 });
+  expect(figures['debits']).toBeGreaterThan(500);
+  expect(figures['faults']).toBeGreaterThan(5_000);
+  expect(Object.keys(figures['faultsByKind'] as object)).toEqual(expect.arrayContaining(FAULTS));
   expect(code).toBe(0);
 }, 300_000);
 
@@ -87,28 +93,74 @@ it('says before anything runs that the trace cannot be written', async () => {
   );
 });
 
-describe('a seed without a result', () => {
-  /** Simulates two seeds in processes that run some code first. */
-  async function simulateAfter(code: string): Promise<void> {
+describe('a world that ends before its time', () => {
+  /** Each world comes to a Wednesday, some at once and some after days. */
+  const onWednesdays = (act: string): string =>
+    `data:text/javascript,${encodeURIComponent(`
+      const { getUTCDay } = Date.prototype;
+      Date.prototype.getUTCDay = function () {
+        const day = getUTCDay.call(this);
+        if (day === 3) ${act};
+        return day;
+      };`)}`;
+  const THROWS = onWednesdays('throw new Error("no Wednesdays")');
+  const THROWS_ASIDE = onWednesdays('Promise.reject(new Error("no Wednesdays"))');
+
+  /** Simulates three seeds in processes that run some code first. */
+  async function simulateAfter(code: string): Promise<SeedResult[]> {
     const { simulateAll } = (await import(PROCESSES)) as typeof SeedProcesses;
-    const seeds = [1, 2].map((seed) => ({ seed, days: 1, users: 1 }));
-    await simulateAll(seeds, () => true, { execArgv: ['--import', `data:text/javascript,${code}`] });
+    const results: SeedResult[] = [];
+    const seeds = [1, 2, 3].map((seed) => ({ seed, days: 6, users: 3 }));
+    const onResult = (result: SeedResult): boolean => results.push(result) > 0;
+    await simulateAll(seeds, onResult, { execArgv: ['--import', code] });
+    expect(results.map(({ seed }) => seed)).toEqual([1, 2, 3]);
+    return results;
   }
 
-  /** Each world begins on a day from 2026 on. */
-  const whenItBegins = (act: string): string =>
-    `const utc = Date.UTC; Date.UTC = (...date) => { if (date[0] === 2026) ${act}; return utc(...date); };`;
-
   it.each([
-    ['it throws', whenItBegins('throw new Error("no days")')],
-    ['something in it throws and nobody waits', whenItBegins('Promise.reject(new Error("no days"))')],
-  ])('is one that crashed where %s, the first of them', async (_, code) => {
-    await expect(simulateAfter(code)).rejects.toMatchObject({ seed: 1, reason: 'Error: no days' });
-  });
+    ['it throws', THROWS],
+    ['something in it throws and nobody waits', THROWS_ASIDE],
+  ])(
+    'has crashed where %s, and tells what led there',
+    async (_, code) => {
+      const results = await simulateAfter(code);
+      expect(results.some(({ steps, trace }) => steps > 1_000 && trace.length > 100)).toBe(true);
+      for (const { violations, trace, stack, digest } of results) {
+        expect(violations[0]).toMatchObject({ rule: 'crashed', detail: 'Error: no Wednesdays' });
+        expect(digest).toMatch(/^[0-9a-f]{64}$/);
+        expect(trace.at(-1)).toContain('VIOLATION of rule crashed');
+        expect(stack).toMatch(/Error: no Wednesdays\n\s+at .*getUTCDay/);
+      }
+    },
+    60_000,
+  );
 
-  it('is no crash where the process never came to simulate it', async () => {
-    await expect(simulateAfter('process.exit(3)')).rejects.toThrow(
-      /^a process of the simulation ended with 3$/,
-    );
-  });
+  it('crashes at the same place each time', async () => {
+    const [first, again] = [await simulateAfter(THROWS), await simulateAfter(THROWS)];
+    expect(again).toEqual(first);
+  }, 60_000);
+
+  it('has no result where its process is gone, and the others have theirs', async () => {
+    for (const { violations, trace } of await simulateAfter(onWednesdays('process.exit(3)'))) {
+      expect(violations).toMatchObject([
+        { rule: 'no-result', detail: expect.stringContaining('ended with 3') as string },
+      ]);
+      expect(trace).toEqual([]);
+    }
+  }, 60_000);
+
+  it('has no result where its process never came to simulate it', async () => {
+    const results = await simulateAfter('data:text/javascript,process.exit(3)');
+    expect(results.map(({ violations: [first] }) => first?.rule)).toEqual(Array(3).fill('no-result'));
+  }, 60_000);
+
+  it('is shown with its seed, where it threw and what happened, after the figures of all', async () => {
+    const options = { NODE_OPTIONS: `--import=${THROWS}` };
+    const { code, figures, shown } = await simWith(options, ['--seeds', '3', '--days', '6', '--users', '3']);
+    expect(code).toBe(1);
+    expect(figures).toMatchObject({ seeds: 3, violations: 3 });
+    expect(shown).toContain('what went wrong on purpose');
+    expect(shown).toMatch(/^Seed 3:\n {2}rule crashed: +Error: no Wednesdays\n {2}Error: .*\n {6}at /m);
+    expect(shown).toMatch(/The last that happened, of \d+ lines:\n {2}\S/);
+  }, 60_000);
 });
