@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { BatchDependencies } from '../../app/order-batch.ts';
 import { orderBatch } from '../../app/order-batch.ts';
 import { requestIdOf } from '../../domain/request-id.ts';
-import { subscriptionId } from '../fields.ts';
+import { subscriptionId, unreadable } from '../fields.ts';
 import { acceptedRequest, viewOfAccepted } from '../request-view.ts';
 import type { Route } from '../route.ts';
 import { route } from '../route.ts';
@@ -32,19 +32,20 @@ export const batchRoutes = (dependencies: BatchDependencies): Route[] => [
         not_owned: z
           .array(z.string())
           .meta({ description: 'Records of members whom the older service bills' }),
+        unreadable,
       }),
     },
     problems: ['body-too-large'],
     async handle({ body }, { caller, key }) {
       const batchId = key === null ? `batch.${randomUUID()}` : requestIdOf('batch', caller.name, key);
       const by = caller.name;
-      const { accepted, unknown, notOwned } = await orderBatch(
-        dependencies,
-        { batchId, by },
-        body.subscription_ids,
-      );
+      const {
+        accepted,
+        notOwned: not_owned,
+        ...leftOut
+      } = await orderBatch(dependencies, { batchId, by }, body.subscription_ids);
       const requests = accepted.map(viewOfAccepted);
-      return { status: 202, body: { batch_id: batchId, requests, unknown, not_owned: notOwned } };
+      return { status: 202, body: { batch_id: batchId, requests, ...leftOut, not_owned } };
     },
   }),
 ];

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RawItem } from '../../../src/adapters/dynamodb/raw-item.ts';
+import { formatInstant } from '../../../src/domain/instant.ts';
 import { freePort } from '../../../src/embedded/free-port.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { ApiClient, Reply } from '../../support/api.ts';
@@ -32,6 +34,12 @@ const refusedField = (reply: Reply): unknown => {
   expect(reply.status).toBe(400);
   return (reply.body as { errors: { field: string }[] }).errors[0]!.field;
 };
+
+async function rewritten(record: StoredSubscription, change: RawItem): Promise<void> {
+  const { store } = system.here;
+  const row = await store.billingRow(record.userId, formatInstant(record.billingDate));
+  await store.putBillingRow({ ...row, ...change });
+}
 
 describe('a run', () => {
   it('is foretold, started once, watched, and reported with every record', async () => {
@@ -169,6 +177,20 @@ describe('a batch', () => {
       (await debitsOf(system.here, records)).every((count) => count === 1),
     );
   }, 60_000);
+
+  it('names what cannot be read, and collects the others', async () => {
+    const [broken, record] = await system.members(2, {}, { billingStatus: 'ERROR' });
+    await rewritten(broken!, { billing_amount: { S: 'much' } });
+    const reply = await order([broken!, record!]);
+    expect(reply).toMatchObject({
+      status: 202,
+      body: {
+        requests: [{ subscription_id: record!.subscriptionId }],
+        unknown: [],
+        unreadable: [broken!.subscriptionId],
+      },
+    });
+  });
 
   it('leaves alone whom the other service still bills', async () => {
     const [record] = await system.members(1, {}, { billingStatus: 'ERROR' });
