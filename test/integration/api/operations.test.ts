@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DynamoIdempotencyKeys } from '../../../src/adapters/dynamodb/idempotency-keys.ts';
 import type { RawItem } from '../../../src/adapters/dynamodb/raw-item.ts';
+import { viewOfAccepted } from '../../../src/api/request-view.ts';
+import { MOST_IDS } from '../../../src/api/routes/batch.ts';
 import { formatInstant } from '../../../src/domain/instant.ts';
+import { requestIdOf } from '../../../src/domain/request-id.ts';
 import { freePort } from '../../../src/embedded/free-port.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { ApiClient, Reply } from '../../support/api.ts';
@@ -10,6 +14,7 @@ import { debitsOf } from '../../support/debits.ts';
 import type { Pipeline } from '../../support/pipeline.ts';
 import { pipeline } from '../../support/pipeline.ts';
 import { eventually } from '../../support/processes.ts';
+import { at } from '../../support/records.ts';
 
 let system: Pipeline;
 let client: ApiClient;
@@ -199,6 +204,27 @@ describe('a batch', () => {
     const reply = await elsewhere.call('POST', '/ops/batch', { body });
     expect(reply.body).toMatchObject({ requests: [], unknown: [], not_owned: [record!.subscriptionId] });
     await elsewhere.close();
+  });
+
+  it('of as many of the longest ids as are taken has an answer that can be kept', async () => {
+    const { client: db, tables } = system.here.store;
+    const keys = new DynamoIdempotencyKeys({ client: db, table: tables.pipeline });
+    // Each sign is two in JSON, and three in an address.
+    const longest = '"'.repeat(128);
+    const request = viewOfAccepted({
+      requestId: requestIdOf('batch', 'x'),
+      userId: longest as StoredSubscription['userId'],
+      subscriptionId: longest as StoredSubscription['subscriptionId'],
+    });
+    const body = { batch_id: request.job_id, requests: Array(MOST_IDS).fill(request) };
+    const answer = { status: 202, contentType: 'application/json', body: JSON.stringify(body) };
+    const keyed = { caller: 'operator-name', key: randomUUID(), hash: 'x' };
+    const now = at('2026-11-16T08:00:00Z');
+    await keys.claim(keyed, now);
+    await keys.keep(keyed, answer, now);
+    expect(await keys.claim(keyed, now)).toEqual({ state: 'answered', answer });
+    const tooMany = await order([], Array<string>(MOST_IDS + 1).fill('x'));
+    expect(refusedField(tooMany)).toBe('subscription_ids');
   });
 
   it('that cannot be one uses no key up', async () => {
