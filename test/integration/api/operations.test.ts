@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DynamoIdempotencyKeys } from '../../../src/adapters/dynamodb/idempotency-keys.ts';
 import type { RawItem } from '../../../src/adapters/dynamodb/raw-item.ts';
 import { viewOfAccepted } from '../../../src/api/request-view.ts';
 import { MOST_IDS } from '../../../src/api/routes/batch.ts';
-import { formatInstant } from '../../../src/domain/instant.ts';
+import { formatInstant, plusMs } from '../../../src/domain/instant.ts';
 import { requestIdOf } from '../../../src/domain/request-id.ts';
 import { freePort } from '../../../src/embedded/free-port.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
@@ -12,7 +12,7 @@ import type { ApiClient, Reply } from '../../support/api.ts';
 import { api } from '../../support/api.ts';
 import { debitsOf } from '../../support/debits.ts';
 import type { Pipeline } from '../../support/pipeline.ts';
-import { pipeline } from '../../support/pipeline.ts';
+import { TICK, pipeline } from '../../support/pipeline.ts';
 import { eventually } from '../../support/processes.ts';
 import { at } from '../../support/records.ts';
 
@@ -274,5 +274,43 @@ describe('a freeze', () => {
     [{ target: 'ach', reason: 'x', until: 'tomorrow' }, 'until'],
   ])('is refused for %j', async (body, field) => {
     expect(refusedField(await post('/ops/freezes', body))).toBe(field);
+  });
+});
+
+/* The last ones: they move the clock. */
+describe('a run under a key', () => {
+  let seconds = 0;
+  /** Until the API has heard of it: a run without a key is one of another moment. */
+  async function timePasses(): Promise<void> {
+    seconds += 2;
+    const now = formatInstant(plusMs(TICK, seconds * 1_000));
+    await system.here.bank('PUT', '/clock', { now, frozen: true });
+    await eventually('the API has the new time', async () => {
+      const { body } = await post('/ops/runs', { process: 'pause' });
+      return (body as { run_id: string }).run_id.endsWith(`T08000${seconds}Z`);
+    });
+  }
+  const start = (key: string, process = 'stale') =>
+    post('/ops/runs', { process }, { 'idempotency-key': key });
+
+  it('is the same when the key comes again later; with another process it is refused', async () => {
+    const key = randomUUID();
+    const first = await start(key);
+    expect(first.status).toBe(202);
+    await timePasses();
+    const again = await start(key);
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await start(key, 'retry')).toMatchObject({ status: 409, body: { code: 'idempotency-conflict' } });
+  });
+
+  it('is the same although the answer was lost in a crash', async () => {
+    const key = randomUUID();
+    const keep = vi.spyOn(DynamoIdempotencyKeys.prototype, 'keep').mockRejectedValue(new Error('crashed'));
+    expect((await start(key)).status).toBe(500);
+    keep.mockRestore();
+    const runId = `stale-20261116T08000${seconds}Z`;
+    await timePasses();
+    expect(await start(key)).toMatchObject({ status: 202, body: { run_id: runId } });
   });
 });
