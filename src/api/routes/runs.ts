@@ -8,7 +8,7 @@ import { RUN_PROCESSES, parseRunId } from '../../domain/runs.ts';
 import type { Verdict } from '../../domain/verdict.ts';
 import { runFigures } from '../../figures/run-figures.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
-import { amountText, cursor, time, timeText } from '../fields.ts';
+import { amountText, asOf, cursor, timeText } from '../fields.ts';
 import { invalidField, Problem } from '../problems.ts';
 import type { Route } from '../route.ts';
 import { route } from '../route.ts';
@@ -81,7 +81,7 @@ export const runRoutes = (dependencies: OrderDependencies): Route[] => [
     description: 'Started twice for the same time it is one run. It goes on although Redis is away now.',
     role: 'operator',
     movesMoney: true,
-    body: z.strictObject({ process, as_of: time.optional() }),
+    body: z.strictObject({ process, as_of: asOf.optional() }),
     answers: {
       202: z.strictObject({ run_id: z.string(), process, status: z.string(), handed_over: z.boolean() }),
     },

@@ -98,6 +98,14 @@ describe('a run', () => {
     ).toMatchObject({ status: 200 });
   });
 
+  it('is neither foretold nor started for a day of which nothing is kept', async () => {
+    for (const as_of of ['0000-01-01T00:00:00Z', '1999-12-31T23:59:59Z'])
+      for (const path of ['/ops/forecast', '/ops/runs'])
+        expect(refusedField(await post(path, { process: 'scheduled', as_of }))).toBe('as_of');
+    const body = { process: 'scheduled', as_of: '2000-01-01T00:00:00Z' };
+    expect(await post('/ops/forecast', body)).toMatchObject({ status: 200 });
+  });
+
   it('is refused ahead of the clock, by an unknown name, and not found by another id', async () => {
     expect(
       refusedField(await post('/ops/runs', { process: 'scheduled', as_of: '2026-11-16T08:00:01Z' })),
