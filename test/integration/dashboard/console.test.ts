@@ -590,14 +590,19 @@ describe('Bull Board', () => {
   });
 
   it('hides what is not an id', async () => {
-    const data = { requestId: 'r-1', email: 'jane@example.com', note: 'secret' };
+    const data = {
+      requestId: 'r-1',
+      eventId: 'lemonsqueezy.1042.e-1',
+      email: 'jane@example.com',
+      note: 'secret',
+    };
     await queues.get('collections-batch').add('x', data, { jobId: 'hidden-1' });
     const { queues: all } = await list(
       viewer,
       'activeQueue=collections.collections-batch&status=waiting&page=1&jobsPerPage=10',
     );
     const text = JSON.stringify(all.find(({ name }) => name === 'collections.collections-batch')?.jobs);
-    expect(text).toContain('r-1');
+    for (const id of ['r-1', 'lemonsqueezy.1042.e-1']) expect(text).toContain(id);
     expect(text).not.toMatch(/jane|secret/);
   });
 
