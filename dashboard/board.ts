@@ -23,6 +23,7 @@ const SHOWN = new Set([
   'userId',
   'subscriptionId',
   'requestId',
+  'eventId',
   'stream',
   'shardId',
   'sequence',

@@ -13,6 +13,7 @@ import type { RunId } from '../src/domain/runs.ts';
 import type { SubscriptionId, UserId } from '../src/domain/subscription.ts';
 import type { Verdict, VerdictName } from '../src/domain/verdict.ts';
 import { VERDICTS } from '../src/domain/verdict.ts';
+import { MalformedRowError } from '../src/errors.ts';
 import type { CollectionRequest } from '../src/ports/requests.ts';
 import type { Run } from '../src/ports/runs.ts';
 import type { PageKey } from '../src/ports/subscriptions.ts';
@@ -236,10 +237,23 @@ async function find(context: ConsoleContext, id: string): Promise<string | null>
   const { stores } = context;
   const { subscriptions, malformed } = await stores.subscriptions.listByUserID(id);
   if (subscriptions.length + malformed.length > 0) return `/users/${encodeURIComponent(id)}`;
-  const record = await stores.subscriptions.getByID(id);
+  const record = await recordNamed(stores, id);
   if (record !== null)
     return `/users/${encodeURIComponent(record.userId)}?record=${encodeURIComponent(record.subscriptionId)}`;
   return findFloats(context, id);
+}
+
+/** Also of a row that cannot be read it is known whose it is, and the member's page tells of it. */
+async function recordNamed(
+  { subscriptions }: ConsoleContext['stores'],
+  id: string,
+): Promise<MalformedRowError['row'] | null> {
+  try {
+    return await subscriptions.getByID(id);
+  } catch (error) {
+    if (error instanceof MalformedRowError) return error.row;
+    throw error;
+  }
 }
 
 /** A float is known by its id, and by the name that runs and the audit give it; and members may have nothing else. */

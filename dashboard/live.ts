@@ -39,11 +39,13 @@ export class LiveHub {
     if (this.listeners.size >= MOST_LISTENERS) return false;
     const listener = { response, topics: topics.slice(0, MOST_TOPICS), sent: new Map<string, string>() };
     this.listeners.add(listener);
-    const expiry = setTimeout(() => end(listener), expiresInMs);
+    const expiry = setTimeout(() => this.letGo(listener), expiresInMs);
     response.on('close', () => {
       clearTimeout(expiry);
       this.listeners.delete(listener);
     });
+    // An error that nobody hears would end the process, for all who listen.
+    response.on('error', this.options.onFailure);
     response.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
@@ -57,7 +59,7 @@ export class LiveHub {
 
   close(): void {
     this.closing.abort();
-    for (const listener of this.listeners) end(listener);
+    for (const listener of this.listeners) this.letGo(listener);
   }
 
   private async lookAround(): Promise<void> {
@@ -81,18 +83,26 @@ export class LiveHub {
         onFailure(error);
       }
     }
-    for (const listener of this.listeners) tell(listener, rendered);
+    for (const listener of this.listeners) {
+      if (listener.response.writableLength > MOST_UNREAD_BYTES) this.letGo(listener);
+      else tell(listener, rendered);
+    }
+  }
+
+  /** At once, not when the connection closes: nothing more may be written to a response that has ended. */
+  private letGo(listener: Listener): void {
+    const { response } = listener;
+    this.listeners.delete(listener);
+    // An end waits until all was read, which whoever stopped reading never does.
+    if (response.writableLength > 0) response.destroy();
+    else response.end();
   }
 }
 
-function tell(listener: Listener, rendered: ReadonlyMap<string, Fragments>): void {
-  const { response, topics, sent } = listener;
+function tell({ response, topics, sent }: Listener, rendered: ReadonlyMap<string, Fragments>): void {
   const all = topics.flatMap((topic) => Object.entries(rendered.get(topic) ?? {}));
   const changed = all.filter(([name, text]) => sent.get(name) !== text);
   for (const [name, text] of changed) sent.set(name, text);
-  if (response.writableLength > MOST_UNREAD_BYTES) return end(listener);
   // A line also when nothing has changed: a connection that is cut is noticed by writing.
   response.write(changed.length === 0 ? ':\n\n' : `data: ${JSON.stringify(Object.fromEntries(changed))}\n\n`);
 }
-
-const end = ({ response }: Listener): void => void response.end();

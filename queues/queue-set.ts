@@ -1,4 +1,4 @@
-import type { Job } from 'bullmq';
+import type { Job, JobState } from 'bullmq';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { COLLECTING_PROCESSES, processOf } from '../src/domain/runs.ts';
@@ -36,6 +36,8 @@ const COLLECTING_QUEUES: ReadonlySet<QueueName> = new Set([
 
 /** Redis takes them one after the other; more at once would only hold other clients up. */
 const JOBS_AT_ONCE = 500;
+
+const ANEW = { resetAttemptsMade: true, resetAttemptsStarted: true } as const;
 
 /** States in which a job is still to be done, or being done. */
 const UNFINISHED = ['waiting', 'active', 'delayed', 'prioritized', 'waiting-children'] as const;
@@ -78,7 +80,7 @@ export class QueueSet {
     const state = await found?.getState();
     if (state === 'failed') return found?.retry();
     // It ran while the run stood elsewhere, and its id would keep the page from ever being taken.
-    if (state === 'completed') await found?.remove().catch(unlessTaken(found));
+    if (state === 'completed') await found?.remove().catch(unlessMoved(found, state));
     await this.addPage(job);
   }
 
@@ -111,7 +113,7 @@ export class QueueSet {
     }
   }
 
-  /** Sees to it that the event's job runs soon: one that waits is called, one that ended is made anew. */
+  /** Sees to it that the event's job runs soon: one that waits is called, one that failed comes back, one that is done is made anew. */
   async ensureEvent(event: InboxEvent): Promise<void> {
     const queue = this.get(QUEUE_OF_STREAM[event.stream]);
     const found = await queue.getJob(eventJobId(event));
@@ -162,18 +164,18 @@ function jobOfEvent(event: InboxEvent) {
   return { name: type, data, opts: { jobId: eventJobId(event) } };
 }
 
-/** A job that waits is called; one that ended goes, so that its name is free. */
-/** Somebody else may have made way at the same moment, and a worker has the new one already. */
-const unlessTaken = (job: Job) => async (error: unknown) => {
-  if ((await job.getState()) === 'completed') throw error;
+/** Somebody else may have done the same at the same moment, and then it is done. */
+const unlessMoved = (job: Job, from: JobState) => async (error: unknown) => {
+  if ((await job.getState()) === from) throw error;
 };
 
+/**
+ * A job that waits is called; one that is done goes, so that its name is free. One that failed comes back with its data and
+ * the traces of its failures, which somebody may still want to see, and may fail as often as a new one.
+ */
 async function makeWay(job: Job): Promise<void> {
   const state = await job.getState();
-  if (state === 'completed' || state === 'failed') await job.remove();
-  if (state !== 'delayed') return;
-  await job.promote().catch(async (error: unknown) => {
-    // Somebody else may have called it at the same moment.
-    if (await job.isDelayed()) throw error;
-  });
+  if (state === 'completed') await job.remove().catch(unlessMoved(job, state));
+  if (state === 'failed') await job.retry(state, ANEW).catch(unlessMoved(job, state));
+  if (state === 'delayed') await job.promote().catch(unlessMoved(job, state));
 }

@@ -128,8 +128,8 @@ export class ProcessorBusyError extends CollectionsError {
   readonly code = 'processor-busy';
   readonly retryAfterMs: number;
 
-  constructor(retryAfterMs: number) {
-    super(`the processor asks to come again in ${retryAfterMs} ms`);
+  constructor(retryAfterMs: number, options?: ErrorOptions) {
+    super(`the processor asks to come again in ${retryAfterMs} ms`, options);
     this.retryAfterMs = retryAfterMs;
   }
 }

@@ -34,21 +34,35 @@ const DEALT_WITH = { result: 'no-op', reason: 'dealt-with' } as const;
  * workers, and nobody waits for another user's event.
  */
 export function eventProcessor(context: EventContext, apply: ApplyEvent): Processor {
-  const { inbox, queues } = context;
   return async (taken) => {
     const data = dataOf(eventJob, taken.job);
-    const first = await inbox.earliest(data.stream, data.userId);
-    if (first !== null && isEarlier(first, data)) await awaitTurn(context, taken, data);
-    if (first?.sequence !== data.sequence) {
-      // Whoever was through with it may have died before calling the next.
-      if (first !== null) await queues.ensureEvent(first);
-      return DEALT_WITH;
+    try {
+      return await inTurn(context, taken, data, apply);
+    } catch (error) {
+      await putOff(context, taken, error, Number.POSITIVE_INFINITY);
+      throw error;
     }
-    const outcome = await attempt(context, taken, { data, event: first, apply });
-    const next = await inbox.earliest(data.stream, data.userId);
-    if (next !== null) await queues.ensureEvent(next);
-    return outcome;
   };
+}
+
+async function inTurn(
+  context: EventContext,
+  taken: TakenJob,
+  data: EventJob,
+  apply: ApplyEvent,
+): Promise<unknown> {
+  const { inbox, queues } = context;
+  const first = await inbox.earliest(data.stream, data.userId);
+  if (first !== null && isEarlier(first, data)) await awaitTurn(context, taken, data);
+  if (first?.sequence !== data.sequence) {
+    // Whoever was through with it may have died before calling the next.
+    if (first !== null) await queues.ensureEvent(first);
+    return DEALT_WITH;
+  }
+  const outcome = await attempt(context, taken, { data, event: first, apply });
+  const next = await inbox.earliest(data.stream, data.userId);
+  if (next !== null) await queues.ensureEvent(next);
+  return outcome;
 }
 
 const isEarlier = (one: Pick<InboxEvent, 'sequence'>, other: Pick<InboxEvent, 'sequence'>): boolean =>

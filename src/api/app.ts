@@ -150,7 +150,8 @@ function serve(route: Route): RequestHandler {
     const gone = new AbortController();
     response.on('close', () => gone.abort());
     const key = keyIn(request.get('idempotency-key'));
-    const answer = await route.answer(request, { caller, requestId, key, gone: gone.signal });
+    const context = { caller, requestId, key, keySince: null, gone: gone.signal };
+    const answer = await route.answer(request, context);
     send(response, answer);
   };
 }

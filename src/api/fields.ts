@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AS_OF_ALLOWED, parseAsOf } from '../app/as-of.ts';
 import { parseDate } from '../domain/calendar-date.ts';
 import type { CalendarDate } from '../domain/calendar-date.ts';
 import type { FloatId } from '../domain/floats/float.ts';
@@ -45,6 +46,11 @@ export const time = z
   .transform(
     (text, context): Instant => parseInstant(text) ?? refuse(context, 'a time such as 2026-11-16T06:00:00Z'),
   )
+  .meta({ description: 'A moment, RFC 3339', examples: ['2026-11-16T06:00:00Z'] });
+
+export const asOf = z
+  .string()
+  .transform((text, context): Instant => parseAsOf(text) ?? refuse(context, AS_OF_ALLOWED))
   .meta({ description: 'A moment, RFC 3339', examples: ['2026-11-16T06:00:00Z'] });
 
 function refuse(context: z.RefinementCtx, allowed: string): never {

@@ -20,7 +20,7 @@ const PASSING: ReadonlySet<ProblemCode> = new Set([
 /**
  * The same key and the same request give the same answer, also when the first one was lost on its way. Whoever comes
  * while it is still being answered, or after a crash in the middle of it, does it again: what a route does under a key is
- * named after the key, so that it cannot happen twice.
+ * named after the key, or after when it came first, so that it cannot happen twice.
  */
 export function withIdempotency(
   route: Route,
@@ -40,7 +40,8 @@ export function withIdempotency(
         throw new Problem('idempotency-conflict', 'this Idempotency-Key came with another request before');
       }
       if (claimed.state === 'answered') return again(claimed.answer);
-      const answer = await answered(() => route.answer(raw, context), context);
+      const since = { ...context, keySince: claimed.since };
+      const answer = await answered(() => route.answer(raw, since), context);
       await keys.keep(request, kept(answer), clock.now());
       return answer;
     },

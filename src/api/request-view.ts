@@ -21,7 +21,9 @@ export const acceptedRequest = z.strictObject({
   status_url: z.string(),
 });
 
-export const viewOfAccepted = (request: CollectionRequest): z.output<typeof acceptedRequest> => ({
+export const viewOfAccepted = (
+  request: Pick<CollectionRequest, 'requestId' | 'userId' | 'subscriptionId'>,
+): z.output<typeof acceptedRequest> => ({
   job_id: request.requestId,
   ...viewOfAbout(request),
   status_url: requestUrl(request),

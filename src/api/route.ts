@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Instant } from '../domain/instant.ts';
 import { wrongInWords } from '../in-words.ts';
 import type { Caller, Role } from '../ports/caller.ts';
 import type { FieldError, ProblemCode } from './problems.ts';
@@ -18,6 +19,8 @@ export interface RequestContext {
   readonly requestId: string;
   /** The `Idempotency-Key` that came along. */
   readonly key: string | null;
+  /** When that key came first: what is named after the time is the same when it is done again. */
+  readonly keySince: Instant | null;
   /** Aborts when the caller is gone. */
   readonly gone: AbortSignal;
 }
@@ -38,7 +41,7 @@ interface Description {
   readonly description?: string;
   /** The least role that may call it. */
   readonly role: Role;
-  /** `Idempotency-Key` is honoured. What it does under a key must be named after the key. */
+  /** `Idempotency-Key` is honoured. What it does under a key must be named after the key, or after when it came. */
   readonly movesMoney?: boolean;
   /** What it may answer, by status, besides problems. */
   readonly answers: Readonly<Record<number, z.ZodType>>;

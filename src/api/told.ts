@@ -2,9 +2,11 @@ import { Refusal } from '../app/desk/refusal.ts';
 import {
   FactsTooOldError,
   LeaseTooShortError,
+  LockLostError,
   MalformedRowError,
   ProcessorBusyError,
   ProcessorDownError,
+  WriteUnknownError,
 } from '../errors.ts';
 import { Problem, userBusy } from './problems.ts';
 
@@ -26,6 +28,10 @@ function problemFor(error: unknown): unknown {
     return new Problem('malformed-record', `${error.attribute} of ${error.row.subscriptionId}`, {
       cause: error,
     });
+  // Somebody else has the user now, and decides first.
+  if (error instanceof LockLostError) return userBusy();
+  if (error instanceof WriteUnknownError)
+    return new Problem('service-down', 'the store’s answer was lost; ask again', { cause: error });
   // A charge that was begun goes on when the same is asked again, or when the janitor comes to it.
   const isPassing =
     error instanceof ProcessorBusyError ||

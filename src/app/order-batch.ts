@@ -1,7 +1,8 @@
 import type { OwnedUsers } from '../domain/ownership.ts';
 import { owns } from '../domain/ownership.ts';
 import { requestIdOf } from '../domain/request-id.ts';
-import type { SubscriptionId } from '../domain/subscription.ts';
+import type { SubscriptionId, UserId } from '../domain/subscription.ts';
+import { MalformedRowError } from '../errors.ts';
 import type { CollectionOrder, CollectionRequest } from '../ports/requests.ts';
 import type { SubscriptionsRepository } from '../ports/subscriptions.ts';
 import { aFewAtOnce } from './a-few-at-once.ts';
@@ -13,12 +14,18 @@ export interface BatchDependencies extends RequestDependencies {
   readonly owned: OwnedUsers;
 }
 
-export interface OrderedBatch {
-  readonly accepted: readonly CollectionRequest[];
+/** Why an id of a batch is not asked for. */
+interface LeftOut {
   /** Ids that no record has. */
   readonly unknown: readonly SubscriptionId[];
   /** Records of members whom the older service bills. */
   readonly notOwned: readonly SubscriptionId[];
+  /** Records whose rows cannot be read: somebody has to mend them. */
+  readonly unreadable: readonly SubscriptionId[];
+}
+
+export interface OrderedBatch extends LeftOut {
+  readonly accepted: readonly CollectionRequest[];
 }
 
 /** What one process asks of the table at once. */
@@ -33,28 +40,43 @@ export async function orderBatch(
   const wanted = [...new Set(subscriptionIds)];
   const found = await aFewAtOnce(LOOKED_UP_AT_ONCE, wanted, async (subscriptionId) => ({
     subscriptionId,
-    record: await dependencies.subscriptions.getByID(subscriptionId),
+    ...(await lookUp(dependencies, subscriptionId)),
   }));
-  const isOurs = ({ record }: (typeof found)[number]): boolean =>
-    record !== null && owns(dependencies.owned, record.userId);
-  const orders = found.filter(isOurs).flatMap(({ subscriptionId, record }): CollectionOrder[] =>
-    record === null
-      ? []
-      : [
-          {
-            requestId: requestIdOf('batch', batchId, subscriptionId),
-            path: 'BATCH',
-            userId: record.userId,
-            subscriptionId,
-            by,
-          },
-        ],
+  const orders = found.flatMap((one): CollectionOrder[] =>
+    'leftOut' in one ? [] : [orderOf(one, { batchId, by })],
   );
+  const idsThatAre = (why: keyof LeftOut): SubscriptionId[] =>
+    found.flatMap((one) => ('leftOut' in one && one.leftOut === why ? [one.subscriptionId] : []));
   return {
     accepted: await acceptRequests(dependencies, orders),
-    unknown: found.filter(({ record }) => record === null).map(({ subscriptionId }) => subscriptionId),
-    notOwned: found
-      .filter((one) => one.record !== null && !isOurs(one))
-      .map(({ subscriptionId }) => subscriptionId),
+    unknown: idsThatAre('unknown'),
+    notOwned: idsThatAre('notOwned'),
+    unreadable: idsThatAre('unreadable'),
   };
 }
+
+/** Whose the record is. One that is left out keeps no other from being asked for. */
+async function lookUp(
+  { subscriptions, owned }: BatchDependencies,
+  subscriptionId: SubscriptionId,
+): Promise<{ readonly userId: UserId } | { readonly leftOut: keyof LeftOut }> {
+  try {
+    const record = await subscriptions.getByID(subscriptionId);
+    if (record === null) return { leftOut: 'unknown' };
+    return owns(owned, record.userId) ? { userId: record.userId } : { leftOut: 'notOwned' };
+  } catch (error) {
+    if (error instanceof MalformedRowError) return { leftOut: 'unreadable' };
+    throw error;
+  }
+}
+
+const orderOf = (
+  { userId, subscriptionId }: Pick<CollectionOrder, 'userId' | 'subscriptionId'>,
+  { batchId, by }: { readonly batchId: string; readonly by: string },
+): CollectionOrder => ({
+  requestId: requestIdOf('batch', batchId, subscriptionId),
+  path: 'BATCH',
+  userId,
+  subscriptionId,
+  by,
+});

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { AS_OF_ALLOWED, parseAsOf } from '../app/as-of.ts';
 import type { Instant } from '../domain/instant.ts';
 import { parseInstant } from '../domain/instant.ts';
 import type { CollectingProcess, RunProcess } from '../domain/runs.ts';
@@ -11,6 +12,12 @@ import { parseFreezeTarget } from '../ports/freezes.ts';
 export function instant(text: string): Instant {
   const parsed = parseInstant(text);
   if (parsed === null) throw new InvalidArgumentError('a time looks like 2026-11-16T08:00:00Z');
+  return parsed;
+}
+
+export function asOf(text: string): Instant {
+  const parsed = parseAsOf(text);
+  if (parsed === null) throw new InvalidArgumentError(AS_OF_ALLOWED);
   return parsed;
 }
 

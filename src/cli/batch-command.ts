@@ -71,24 +71,29 @@ async function order({ environment, target }: CliContext, ids: readonly string[]
     );
     show(ordered, queues !== null, out);
     if (options.json) process.stdout.write(`${JSON.stringify(figuresOf(batchId, ordered))}\n`);
-    if (ordered.unknown.length > 0) process.exitCode = 1;
+    if (ordered.unknown.length + ordered.unreadable.length > 0) process.exitCode = 1;
   } finally {
     redis?.disconnect();
   }
 }
 
-function show({ accepted, unknown, notOwned }: OrderedBatch, handedOver: boolean, out: Terminal): void {
+function show(
+  { accepted, unknown, notOwned, unreadable }: OrderedBatch,
+  handedOver: boolean,
+  out: Terminal,
+): void {
   out.line(`${accepted.length} records are asked for; \`explain\` tells what came of each`);
   if (!handedOver) {
     out.line(`${colour('yellow', '!')} Redis does not answer: the scheduler hands them over when it is back`);
   }
   for (const id of unknown) out.line(`${colour('red', '✗')} no record has the id ${id}`);
+  for (const id of unreadable) out.line(`${colour('red', '✗')} the row of ${id} cannot be read`);
   for (const id of notOwned) {
     out.line(`${colour('yellow', '!')} ${id} belongs to the older service (OWNED_USERS)`);
   }
 }
 
-const figuresOf = (batchId: string, { accepted, unknown, notOwned }: OrderedBatch) => ({
+const figuresOf = (batchId: string, { accepted, unknown, notOwned, unreadable }: OrderedBatch) => ({
   batch_id: batchId,
   requests: accepted.map(({ requestId, subscriptionId, status }) => ({
     job_id: requestId,
@@ -97,4 +102,5 @@ const figuresOf = (batchId: string, { accepted, unknown, notOwned }: OrderedBatc
   })),
   unknown,
   not_owned: notOwned,
+  unreadable,
 });

@@ -16,7 +16,7 @@ import { forecastFigures } from '../figures/forecast-figures.ts';
 import type { Forecast } from '../ports/runs.ts';
 import { floatRules } from '../wiring/float-rules.ts';
 import { openServices } from '../wiring/services.ts';
-import { collectingProcess, instant } from './arguments.ts';
+import { asOf, collectingProcess } from './arguments.ts';
 import type { CliContext } from './context.ts';
 import { reachRedis, soon } from './reach-redis.ts';
 import { tallyTable } from './tally-table.ts';
@@ -31,7 +31,7 @@ export function addForecastCommand(program: Command, { environment, target }: Cl
       'tell what a run would do, without doing it: whom it would charge, refuse, cancel, skip, and why. Writes nothing to the tables',
     )
     .argument('<process>', `which run: ${COLLECTING_PROCESSES.join(', ')}`, collectingProcess)
-    .option('--as-of <time>', 'as if the run were started then; now when left out', instant)
+    .option('--as-of <time>', 'as if the run were started then; now when left out', asOf)
     .option('--json', 'the last line on standard output is one JSON object', false)
     .action(async (process_: CollectingProcess, { asOf, json }: { asOf?: Instant; json: boolean }) => {
       const out = json ? terminal(process.stderr) : terminal();

@@ -2,10 +2,11 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Environment } from '../config/read-config.ts';
+import { onlySet } from '../config/read-config.ts';
 import { readRunningStack } from '../embedded/stack-file.ts';
 
 /** Where `npm start` keeps everything. */
-export const dataDir = (environment: Environment): string => environment['DATA_DIR'] ?? '.data';
+export const dataDir = (environment: Environment): string => onlySet(environment)['DATA_DIR'] ?? '.data';
 
 const file = (folder: string): string => join(folder, 'environment.json');
 const variables = z.record(z.string(), z.string());

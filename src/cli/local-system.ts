@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { LoggerOptions } from '../adapters/logging/logger.ts';
 import { createLogger, logFile } from '../adapters/logging/logger.ts';
 import { openMetrics } from '../wiring/metrics.ts';
 import type { RunningRole } from '../wiring/role.ts';
@@ -10,6 +11,8 @@ import { startBridges } from '../../workers/bridges/start-bridges.ts';
 import { startScheduler } from '../../workers/start-scheduler.ts';
 import { startWorkers } from '../../workers/start-workers.ts';
 import type { Environment } from '../config/read-config.ts';
+import { onlySet, readConfig } from '../config/read-config.ts';
+import * as sections from '../config/sections.ts';
 import { preferredPort } from '../embedded/free-port.ts';
 import type { StackOptions } from '../embedded/stack.ts';
 import { startStack } from '../embedded/stack.ts';
@@ -47,11 +50,13 @@ const DASHBOARD_PORT = 3_001;
 
 /** Servers, pretend bank, tables, members, workers, in the order in which they need each other. */
 export async function startLocalSystem(
-  environment: Environment,
+  given: Environment,
   out: Terminal,
   signal: AbortSignal,
   options: LocalSystemOptions,
 ): Promise<LocalSystem> {
+  const environment = onlySet(given);
+  const { general } = readConfig(environment, { general: sections.general });
   const folder = options.stack.dataDir;
   out.line('starting Redis, DynamoDB and Kinesis …');
   const stack = await startStack(options.stack);
@@ -91,7 +96,10 @@ export async function startLocalSystem(
       DASHBOARD_PORT: environment['DASHBOARD_PORT'] ?? String(await preferredPort(DASHBOARD_PORT)),
     };
     await options.seed(whole);
-    const { api, dashboard, others } = await startRoles(whole, folder, options.bridgeTimes);
+    const { api, dashboard, others } = await startRoles(whole, folder, {
+      level: general.LOG_LEVEL,
+      times: options.bridgeTimes,
+    });
     parts.roles = [dashboard, api, ...others];
     const apiUrl = `http://127.0.0.1:${api.port}`;
     const consoleUrl = `http://127.0.0.1:${dashboard.port}`;
@@ -172,14 +180,14 @@ function summary(
 async function startRoles(
   environment: Environment,
   folder: string,
-  times: BridgeTimes | undefined,
+  { level, times }: { readonly level: LoggerOptions['level']; readonly times: BridgeTimes | undefined },
 ): Promise<{
   readonly api: RunningApi;
   readonly dashboard: RunningDashboard;
   readonly others: readonly RunningRole[];
 }> {
   const destination = logFile(join(folder, 'logs', 'workers.log'));
-  const log = (role: string) => createLogger({ role, level: 'info', destination });
+  const log = (role: string) => createLogger({ role, level, destination });
   const metrics = openMetrics(environment);
   const others = [
     await startWorkers(environment, { log: log('workers'), metrics }),

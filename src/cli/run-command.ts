@@ -14,7 +14,7 @@ import { RUN_PROCESSES, isCollecting } from '../domain/runs.ts';
 import { VERDICTS } from '../domain/verdict.ts';
 import { runFigures } from '../figures/run-figures.ts';
 import type { Run } from '../ports/runs.ts';
-import { instant, runProcess } from './arguments.ts';
+import { asOf, runProcess } from './arguments.ts';
 import type { CliContext } from './context.ts';
 import { queuesOn, reachRedis, soon } from './reach-redis.ts';
 import { tallyTable } from './tally-table.ts';
@@ -40,7 +40,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
       'start a run: its due records are handed to the workers, who charge them or, for notify, tell their members. Started twice for the same time it is one run',
     )
     .argument('<process>', `which run: ${RUN_PROCESSES.join(', ')}`, runProcess)
-    .option('--as-of <time>', 'for what was due by then, a time in the past; now when left out', instant)
+    .option('--as-of <time>', 'for what was due by then, a time in the past; now when left out', asOf)
     .option('--wait', 'show how far it is, and its report; ends with 1 when the run stopped itself', false)
     .option('--json', 'the last line on standard output is one JSON object', false)
     .action(async (name: RunProcess, options: RunOptions) => {

@@ -6,17 +6,19 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Sections = Readonly<Record<string, z.ZodType>>;
 
+/** An empty variable counts as not set, as compose files and shells write it. */
+export const onlySet = (environment: Environment): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
+
 /**
  * Reads the sections that a process needs, all at once: every bad value is named in one message, so that nobody mends
- * them one restart at a time. An empty variable counts as not set, as compose files and shells write it.
+ * them one restart at a time.
  */
 export function readConfig<S extends Sections>(
   environment: Environment,
   sections: S,
 ): { readonly [K in keyof S]: z.output<S[K]> } {
-  const set = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
-  );
+  const set = onlySet(environment);
   const problems: string[] = [];
   const values = Object.entries(sections).map(([section, schema]) => {
     const result = schema.safeParse(set, { error: allowedInWords });

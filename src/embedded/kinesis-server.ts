@@ -1,7 +1,7 @@
-/* The Kinesis process: `node kinesis-server.js PORT [STORE]`; without a store it keeps everything in memory. */
+/* The Kinesis process: `node kinesis-server.js PORT [STORE [HOST]]`; without a store it keeps everything in memory. */
 import kinesalite from 'kinesalite';
 
-const [port, store] = process.argv.slice(2);
+const [port, store, host = '127.0.0.1'] = process.argv.slice(2);
 
 /**
  * Kinesalite flips a stream to ACTIVE by a timer in its own memory: one that is killed before leaves the stream CREATING for
@@ -17,7 +17,7 @@ const server = kinesalite({
   shardLimit: 1_000,
 });
 
-server.listen(Number(port), '127.0.0.1');
+server.listen(Number(port), host);
 
 let ending = false;
 

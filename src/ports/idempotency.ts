@@ -17,7 +17,7 @@ export interface KeptAnswer {
 
 export type KeyState =
   /** Nobody has answered it yet: it is new, or whoever began it did not come to the end. */
-  | { readonly state: 'open' }
+  | { readonly state: 'open'; readonly since: Instant }
   | { readonly state: 'answered'; readonly answer: KeptAnswer }
   /** The key stands for another request. */
   | { readonly state: 'conflict' };

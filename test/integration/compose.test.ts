@@ -99,4 +99,9 @@ describe('the services of docker-compose.yml, as processes', () => {
     );
     expect(report).toMatchObject({ by_verdict: { collected: { count: expect.any(Number) as number } } });
   }, 180_000);
+
+  it('get healthy and end when they are told to: Kinesis', async () => {
+    await system.start('kinesis');
+    expect(await system.end('kinesis')).toBe(0);
+  }, 60_000);
 });

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Running } from '../support/npm-start.ts';
@@ -8,6 +8,7 @@ import { temporaryFolder } from '../support/stack.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const cli = join(root, 'dist/src/cli/main.js');
+const start = join(root, 'dist/src/cli/start.js');
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let started: Running[];
@@ -96,6 +97,16 @@ describe('npm start', () => {
     await second.ended;
     expect(second.output()).toMatch(/stopped\s*$/);
     expect(processesUnder(folder.path)).toEqual([]);
+  }, 180_000);
+
+  it('takes an empty variable for one that is not set, and logs what it is told to', async () => {
+    hasLived();
+    const log = join(folder.path, 'data/logs/workers.log');
+    rmSync(log);
+    const env = { API_TOKENS: '', LOG_LEVEL: 'error' };
+    const { ended, output } = kept(runIn(folder.path, process.execPath, [start, '--once'], { env }));
+    expect([await ended, output()]).toEqual([0, expect.stringContaining('operator:operator:')]);
+    expect(readFileSync(log, 'utf8')).not.toMatch(/"level":[1-4]0/);
   }, 180_000);
 
   it('under npm, where one Ctrl-C arrives twice, still ends in order', async () => {

@@ -82,6 +82,16 @@ export class ComposedSystem {
     return Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
   }
 
+  /** Tells it to end, as `docker compose stop` does; its exit code. */
+  async end(name: string): Promise<number | null> {
+    const { child } = this.children.get(name) ?? {};
+    if (child === undefined) throw new Error(`${name} was not started`);
+    const gone = once(child, 'exit');
+    child.kill('SIGTERM');
+    const [code] = (await gone) as [number | null];
+    return code;
+  }
+
   async stop(): Promise<void> {
     const running = [...this.children.values()].filter(({ child }) => child.exitCode === null);
     await Promise.all(

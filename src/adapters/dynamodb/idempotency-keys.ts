@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Instant } from '../../domain/instant.ts';
 import { msOf, plusDays } from '../../domain/instant.ts';
 import type { IdempotencyKeys, KeptAnswer, KeyState, KeyedRequest } from '../../ports/idempotency.ts';
+import { instant } from '../codecs.ts';
 import { rowIsNew, unlessRefused } from './conditions.ts';
 import { read, write } from './item-codec.ts';
 import type { RawItem } from './raw-item.ts';
@@ -19,7 +20,7 @@ export interface IdempotencyKeysOptions {
 const KEPT_DAYS = 30;
 
 const answer = z.object({ status: z.int(), contentType: z.string(), body: z.string() });
-const claim = z.object({ hash: z.string(), answer: answer.optional() });
+const claim = z.object({ hash: z.string(), since: instant.optional(), answer: answer.optional() });
 
 /** Hashed: what callers choose may be long, and may say who somebody is. */
 const keyOf = ({ caller, key }: Pick<KeyedRequest, 'caller' | 'key'>) => {
@@ -37,13 +38,15 @@ export class DynamoIdempotencyKeys implements IdempotencyKeys {
   }
 
   async claim(request: KeyedRequest, at: Instant): Promise<KeyState> {
-    const Item = itemOf(request, { hash: request.hash }, at);
-    if (await this.put({ Item, ...rowIsNew('pk') })) return { state: 'open' };
+    const Item = itemOf(request, { hash: request.hash, since: at }, at);
+    if (await this.put({ Item, ...rowIsNew('pk') })) return { state: 'open', since: at };
     const held = await this.get(request);
     // Gone by now: it expired, and the key is free again.
     if (held === null) return this.claim(request, at);
     if (held.hash !== request.hash) return { state: 'conflict' };
-    return held.answer === undefined ? { state: 'open' } : { state: 'answered', answer: held.answer };
+    if (held.answer !== undefined) return { state: 'answered', answer: held.answer };
+    // An older version kept no time.
+    return { state: 'open', since: held.since ?? at };
   }
 
   async keep(request: KeyedRequest, given: KeptAnswer, at: Instant): Promise<void> {

@@ -52,15 +52,17 @@ export class SharedProcessorGate implements ProcessorGate {
     if (waitMs > 0) await timer.sleep(waitMs, signal);
   }
 
-  /** A Redis that is away must not keep a user locked. */
+  /** A Redis that is away must not keep a user locked: one that hangs and one that refuses are the same to the caller. */
   private async soon<T>(answer: Promise<T>): Promise<T> {
     const inTime = new AbortController();
     const tooLate = this.options.timer.sleep(REDIS_MS, inTime.signal).then(
-      () => Promise.reject(new ProcessorBusyError(REDIS_MS)),
+      () => Promise.reject(new Error('Redis does not answer')),
       () => new Promise<never>(() => undefined),
     );
     try {
       return await Promise.race([answer, tooLate]);
+    } catch (error) {
+      throw new ProcessorBusyError(REDIS_MS, { cause: error });
     } finally {
       inTime.abort();
     }

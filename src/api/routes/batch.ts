@@ -3,13 +3,13 @@ import { z } from 'zod';
 import type { BatchDependencies } from '../../app/order-batch.ts';
 import { orderBatch } from '../../app/order-batch.ts';
 import { requestIdOf } from '../../domain/request-id.ts';
-import { subscriptionId } from '../fields.ts';
+import { subscriptionId, unreadable } from '../fields.ts';
 import { acceptedRequest, viewOfAccepted } from '../request-view.ts';
 import type { Route } from '../route.ts';
 import { route } from '../route.ts';
 
-/** What fits into a body and is answered in reasonable time. */
-const MOST = 1_000;
+/** The answer is kept for the key in one row of 400 KB at most, which this many of the longest ids fill. */
+export const MOST_IDS = 500;
 
 export const batchRoutes = (dependencies: BatchDependencies): Route[] => [
   route({
@@ -22,7 +22,10 @@ export const batchRoutes = (dependencies: BatchDependencies): Route[] => [
     role: 'operator',
     movesMoney: true,
     body: z.strictObject({
-      subscription_ids: z.array(subscriptionId).min(1, 'at least one id').max(MOST, `at most ${MOST} ids`),
+      subscription_ids: z
+        .array(subscriptionId)
+        .min(1, 'at least one id')
+        .max(MOST_IDS, `at most ${MOST_IDS} ids`),
     }),
     answers: {
       202: z.strictObject({
@@ -32,19 +35,20 @@ export const batchRoutes = (dependencies: BatchDependencies): Route[] => [
         not_owned: z
           .array(z.string())
           .meta({ description: 'Records of members whom the older service bills' }),
+        unreadable,
       }),
     },
     problems: ['body-too-large'],
     async handle({ body }, { caller, key }) {
       const batchId = key === null ? `batch.${randomUUID()}` : requestIdOf('batch', caller.name, key);
       const by = caller.name;
-      const { accepted, unknown, notOwned } = await orderBatch(
-        dependencies,
-        { batchId, by },
-        body.subscription_ids,
-      );
+      const {
+        accepted,
+        notOwned: not_owned,
+        ...leftOut
+      } = await orderBatch(dependencies, { batchId, by }, body.subscription_ids);
       const requests = accepted.map(viewOfAccepted);
-      return { status: 202, body: { batch_id: batchId, requests, unknown, not_owned: notOwned } };
+      return { status: 202, body: { batch_id: batchId, requests, ...leftOut, not_owned } };
     },
   }),
 ];

@@ -87,7 +87,7 @@ const changingRoutes = (dependencies: FloatRouteDependencies): Route[] => [
     summary: 'Record a float that was paid out',
     description:
       'Checked in this order: an active subscription (by the billing records and the user service), the limits for anybody, no float that is not paid back, and the requirements (a primary account, no float that was never paid back), unless a bypass counts today. The same `float_id` or key with the same contents gives the same float.',
-    role: 'service',
+    role: 'operator',
     movesMoney: true,
     params: ofUser,
     body: advance,

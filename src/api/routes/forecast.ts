@@ -6,7 +6,7 @@ import { forecastFigures } from '../../figures/forecast-figures.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Forecast } from '../../ports/runs.ts';
 import type { Timer } from '../../ports/timer.ts';
-import { time, timeText } from '../fields.ts';
+import { asOf, timeText } from '../fields.ts';
 import type { Route } from '../route.ts';
 import { route } from '../route.ts';
 import { forecastView } from './runs.ts';
@@ -31,7 +31,7 @@ export const forecastRoutes = ({ desk, clock, timer }: ForecastRouteDependencies
     description:
       'Writes nothing to the tables. One that takes longer than 20 seconds is answered 202 and goes on; send the same again, with the `as_of` of the answer, to wait for it.',
     role: 'operator',
-    body: z.strictObject({ process, as_of: time.optional() }),
+    body: z.strictObject({ process, as_of: asOf.optional() }),
     answers: {
       200: forecastView,
       202: z.strictObject({
@@ -43,14 +43,14 @@ export const forecastRoutes = ({ desk, clock, timer }: ForecastRouteDependencies
       }),
     },
     async handle({ body }, { gone }) {
-      const asOf = wholeSecond(body.as_of ?? clock.now());
-      const underWay = desk.ask({ process: body.process, asOf });
+      const moment = wholeSecond(body.as_of ?? clock.now());
+      const underWay = desk.ask({ process: body.process, asOf: moment });
       const made = await within(timer, underWay.made, gone);
       if (made !== null) return { status: 200, body: forecastFigures(made) };
       const { looked, due } = underWay.progress;
       return {
         status: 202,
-        body: { status: 'running', process: body.process, as_of: formatInstant(asOf), looked, due },
+        body: { status: 'running', process: body.process, as_of: formatInstant(moment), looked, due },
       };
     },
   }),

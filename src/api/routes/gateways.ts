@@ -67,7 +67,7 @@ export const gatewayRoutes = (dependencies: GatewayRouteDependencies): Route[] =
     summary: 'Start a subscription for a checkout to complete',
     description:
       'It is `pending` until the gateway says that it was bought. Let the checkout carry its id along: as `subscription_id` in the custom data of Lemon Squeezy, as `appAccountToken` of Apple. Started again, it is the same one.',
-    role: 'service',
+    role: 'operator',
     params: ofOwner,
     body: z.strictObject({
       sku: name,

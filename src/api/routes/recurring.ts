@@ -153,7 +153,7 @@ const changingRoutes = (dependencies: RecurringRouteDependencies): Route[] => [
     summary: 'Begin a recurring payment',
     description:
       'One payment in each calendar month. The account is told of each some days before, and of the first at once where it is nearer than that. Card numbers are refused: send a token.',
-    role: 'service',
+    role: 'operator',
     movesMoney: true,
     params: ofAccount,
     body: wish,

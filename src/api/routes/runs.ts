@@ -8,7 +8,7 @@ import { RUN_PROCESSES, parseRunId } from '../../domain/runs.ts';
 import type { Verdict } from '../../domain/verdict.ts';
 import { runFigures } from '../../figures/run-figures.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
-import { amountText, cursor, time, timeText } from '../fields.ts';
+import { amountText, asOf, cursor, timeText } from '../fields.ts';
 import { invalidField, Problem } from '../problems.ts';
 import type { Route } from '../route.ts';
 import { route } from '../route.ts';
@@ -80,12 +80,13 @@ export const runRoutes = (dependencies: OrderDependencies): Route[] => [
     summary: 'Start a run',
     description: 'Started twice for the same time it is one run. It goes on although Redis is away now.',
     role: 'operator',
-    body: z.strictObject({ process, as_of: time.optional() }),
+    movesMoney: true,
+    body: z.strictObject({ process, as_of: asOf.optional() }),
     answers: {
       202: z.strictObject({ run_id: z.string(), process, status: z.string(), handed_over: z.boolean() }),
     },
-    async handle({ body }) {
-      const ordered = await orderRun(dependencies, body.process, body.as_of ?? null);
+    async handle({ body }, { keySince }) {
+      const ordered = await orderRun(dependencies, body.process, body.as_of ?? keySince);
       if ('ahead' in ordered) {
         const now = formatInstant(ordered.ahead.now);
         throw invalidField('body', 'as_of', `not ahead of the clock, which says ${now}`);

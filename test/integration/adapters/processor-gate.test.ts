@@ -3,6 +3,8 @@ import { CircuitBreaker } from '../../../src/adapters/processor-gate/circuit-bre
 import { SharedProcessorGate } from '../../../src/adapters/processor-gate/processor-gate.ts';
 import { TokenBucket } from '../../../src/adapters/processor-gate/token-bucket.ts';
 import { systemTimer } from '../../../src/adapters/system-timer.ts';
+import { freePort } from '../../../src/embedded/free-port.ts';
+import { connectRedis } from '../../../queues/connection.ts';
 import { ProcessorBusyError, ProcessorDownError } from '../../../src/errors.ts';
 import type { PrivateRedis } from '../../support/redis-server.ts';
 import { privateRedis } from '../../support/redis-server.ts';
@@ -71,5 +73,16 @@ describe('the gate', () => {
     await expect(turnedAway).rejects.toThrow(ProcessorDownError);
     await expect(turnedAway).rejects.toMatchObject({ retryAfterMs: expect.any(Number) as number });
     await expect(gate.goOn(never)).resolves.toBeUndefined();
+  });
+
+  it('asks everybody to come again while Redis refuses, as while it hangs', async () => {
+    const url = `redis://127.0.0.1:${await freePort()}`;
+    const away = connectRedis({ url, whenDown: 'fail', onError: () => undefined });
+    const { breaker } = gateWith(1_000, 'gate-away');
+    const rate = new TokenBucket({ redis: away, key: 'gate-away', ratePerS: 1_000 });
+    const gate = new SharedProcessorGate({ breaker, bucket: rate, timer: systemTimer });
+    for (const ask of [() => gate.glance(), () => gate.enter(never), () => gate.goOn(never)])
+      await expect(ask()).rejects.toThrow(ProcessorBusyError);
+    away.disconnect();
   });
 });

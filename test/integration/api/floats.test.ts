@@ -12,7 +12,7 @@ import type { Subscription, UserId } from '../../../src/domain/subscription.ts';
 import { floatLockKey } from '../../../src/ports/lock.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import type { ApiClient, CallOptions, Reply } from '../../support/api.ts';
-import { api } from '../../support/api.ts';
+import { API_TOKENS, api } from '../../support/api.ts';
 import type { FloatDesk } from '../../support/float-desk.ts';
 import { floatDesk } from '../../support/float-desk.ts';
 import { day, logEntry } from '../../support/floats.ts';
@@ -28,6 +28,7 @@ let client: ApiClient;
 let desk: FloatDesk;
 let memberships: MembershipDesk;
 let bypasses: DynamoBypasses;
+const SECOND_OPERATOR = 'second-token-of-tests';
 const lines: { fields: Record<string, unknown>; message: string }[] = [];
 
 beforeAll(async () => {
@@ -39,7 +40,8 @@ beforeAll(async () => {
   const note = (fields: object, message: string): void =>
     void lines.push({ fields: fields as Record<string, unknown>, message });
   const log: Log = { debug: note, info: note, warn: note, error: note, child: () => log };
-  client = await api({ ...system.environment, API_RATE_PER_MINUTE: '100000' }, log);
+  const tokens = `${API_TOKENS},second-name:operator:${SECOND_OPERATOR}`;
+  client = await api({ ...system.environment, API_TOKENS: tokens, API_RATE_PER_MINUTE: '100000' }, log);
 });
 afterAll(async () => {
   await client.close();
@@ -59,7 +61,7 @@ const ADVANCE = { amount: '50.00', due_date: '2026-11-30' };
 const NO_ACCOUNT = { account: null, has_debit_card: false };
 
 const create = (who: Member, body: unknown = ADVANCE, options: CallOptions = {}): Promise<Reply> =>
-  client.call('POST', `/v1/${who.userId}/floats`, { as: 'service', body, ...options });
+  client.call('POST', `/v1/${who.userId}/floats`, { body, ...options });
 
 const get = ({ userId }: Member, rest: string): Promise<Reply> =>
   client.call('GET', `/v1/${userId}/${rest}`, { as: 'viewer' });
@@ -113,7 +115,7 @@ describe('a float that was paid out', () => {
     expect(lines).toContainEqual({
       message: 'a float was recorded',
       fields: expect.objectContaining({
-        by: 'service-name',
+        by: 'operator-name',
         userId: who.userId,
         floatId: idOf(reply),
       }) as object,
@@ -327,9 +329,10 @@ describe('a float that is recorded several times', () => {
 
   it('by two callers under the same key is refused for the second', async () => {
     const who = await member();
-    const key = withKey();
-    expect(await create(who, ADVANCE, key)).toMatchObject({ status: 201 });
-    expect(await create(who, ADVANCE, { ...key, as: 'operator' })).toMatchObject(refusal('open-float'));
+    const headers = { 'idempotency-key': randomUUID() };
+    expect(await create(who, ADVANCE, { headers })).toMatchObject({ status: 201 });
+    const bySecond = { headers: { ...headers, authorization: `Bearer ${SECOND_OPERATOR}` } };
+    expect(await create(who, ADVANCE, bySecond)).toMatchObject(refusal('open-float'));
   });
 });
 
@@ -619,8 +622,8 @@ describe('who may do what', () => {
     ['GET', 'floats/FLOAT', 0],
     ['GET', 'floats/FLOAT/collection-history', 0],
     ['GET', 'bypass', 0],
-    ['POST', 'floats', 1],
     ['POST', 'floats/FLOAT/payback', 1],
+    ['POST', 'floats', 2],
     ['PATCH', 'floats/FLOAT', 2],
     ['POST', 'bypass', 2],
     ['DELETE', 'bypass', 2],

@@ -188,6 +188,18 @@ describe('every route', () => {
     }
   });
 
+  it('lets services read, pay and tell what happened, and change nothing else', async () => {
+    const changes = (await operations()).filter(
+      ({ method, operation }) => method !== 'GET' && /Role: `(viewer|service)`/.test(operation.description),
+    );
+    expect(changes.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+      'POST /events/balance',
+      'POST /events/income',
+      'POST /v1/{user_id}/floats/{float_id}/payback',
+      'POST /v1/{user_id}/subscriptions/{subscription_id}/pay',
+    ]);
+  });
+
   it('names the field that it does not know', async () => {
     for (const { path, method } of (await operations()).filter(({ operation }) => operation.requestBody)) {
       const reply = await client.call(method, filled(path), { body: { surprise: 1 } });

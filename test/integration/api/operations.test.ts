@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DynamoIdempotencyKeys } from '../../../src/adapters/dynamodb/idempotency-keys.ts';
+import type { RawItem } from '../../../src/adapters/dynamodb/raw-item.ts';
+import { viewOfAccepted } from '../../../src/api/request-view.ts';
+import { MOST_IDS } from '../../../src/api/routes/batch.ts';
+import { formatInstant, plusMs } from '../../../src/domain/instant.ts';
+import { requestIdOf } from '../../../src/domain/request-id.ts';
 import { freePort } from '../../../src/embedded/free-port.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { ApiClient, Reply } from '../../support/api.ts';
 import { api } from '../../support/api.ts';
 import { debitsOf } from '../../support/debits.ts';
 import type { Pipeline } from '../../support/pipeline.ts';
-import { pipeline } from '../../support/pipeline.ts';
+import { TICK, pipeline } from '../../support/pipeline.ts';
 import { eventually } from '../../support/processes.ts';
+import { at } from '../../support/records.ts';
 
 let system: Pipeline;
 let client: ApiClient;
@@ -32,6 +39,12 @@ const refusedField = (reply: Reply): unknown => {
   expect(reply.status).toBe(400);
   return (reply.body as { errors: { field: string }[] }).errors[0]!.field;
 };
+
+async function rewritten(record: StoredSubscription, change: RawItem): Promise<void> {
+  const { store } = system.here;
+  const row = await store.billingRow(record.userId, formatInstant(record.billingDate));
+  await store.putBillingRow({ ...row, ...change });
+}
 
 describe('a run', () => {
   it('is foretold, started once, watched, and reported with every record', async () => {
@@ -83,6 +96,14 @@ describe('a run', () => {
     expect(
       await post('/ops/forecast', { process: 'scheduled', as_of: '2027-02-16T08:00:00Z' }),
     ).toMatchObject({ status: 200 });
+  });
+
+  it('is neither foretold nor started for a day of which nothing is kept', async () => {
+    for (const as_of of ['0000-01-01T00:00:00Z', '1999-12-31T23:59:59Z'])
+      for (const path of ['/ops/forecast', '/ops/runs'])
+        expect(refusedField(await post(path, { process: 'scheduled', as_of }))).toBe('as_of');
+    const body = { process: 'scheduled', as_of: '2000-01-01T00:00:00Z' };
+    expect(await post('/ops/forecast', body)).toMatchObject({ status: 200 });
   });
 
   it('is refused ahead of the clock, by an unknown name, and not found by another id', async () => {
@@ -170,6 +191,20 @@ describe('a batch', () => {
     );
   }, 60_000);
 
+  it('names what cannot be read, and collects the others', async () => {
+    const [broken, record] = await system.members(2, {}, { billingStatus: 'ERROR' });
+    await rewritten(broken!, { billing_amount: { S: 'much' } });
+    const reply = await order([broken!, record!]);
+    expect(reply).toMatchObject({
+      status: 202,
+      body: {
+        requests: [{ subscription_id: record!.subscriptionId }],
+        unknown: [],
+        unreadable: [broken!.subscriptionId],
+      },
+    });
+  });
+
   it('leaves alone whom the other service still bills', async () => {
     const [record] = await system.members(1, {}, { billingStatus: 'ERROR' });
     const elsewhere = await api({ ...system.environment, OWNED_USERS: 'none' });
@@ -177,6 +212,27 @@ describe('a batch', () => {
     const reply = await elsewhere.call('POST', '/ops/batch', { body });
     expect(reply.body).toMatchObject({ requests: [], unknown: [], not_owned: [record!.subscriptionId] });
     await elsewhere.close();
+  });
+
+  it('of as many of the longest ids as are taken has an answer that can be kept', async () => {
+    const { client: db, tables } = system.here.store;
+    const keys = new DynamoIdempotencyKeys({ client: db, table: tables.pipeline });
+    // Each sign is two in JSON, and three in an address.
+    const longest = '"'.repeat(128);
+    const request = viewOfAccepted({
+      requestId: requestIdOf('batch', 'x'),
+      userId: longest as StoredSubscription['userId'],
+      subscriptionId: longest as StoredSubscription['subscriptionId'],
+    });
+    const body = { batch_id: request.job_id, requests: Array(MOST_IDS).fill(request) };
+    const answer = { status: 202, contentType: 'application/json', body: JSON.stringify(body) };
+    const keyed = { caller: 'operator-name', key: randomUUID(), hash: 'x' };
+    const now = at('2026-11-16T08:00:00Z');
+    await keys.claim(keyed, now);
+    await keys.keep(keyed, answer, now);
+    expect(await keys.claim(keyed, now)).toEqual({ state: 'answered', answer });
+    const tooMany = await order([], Array<string>(MOST_IDS + 1).fill('x'));
+    expect(refusedField(tooMany)).toBe('subscription_ids');
   });
 
   it('that cannot be one uses no key up', async () => {
@@ -226,5 +282,43 @@ describe('a freeze', () => {
     [{ target: 'ach', reason: 'x', until: 'tomorrow' }, 'until'],
   ])('is refused for %j', async (body, field) => {
     expect(refusedField(await post('/ops/freezes', body))).toBe(field);
+  });
+});
+
+/* The last ones: they move the clock. */
+describe('a run under a key', () => {
+  let seconds = 0;
+  /** Until the API has heard of it: a run without a key is one of another moment. */
+  async function timePasses(): Promise<void> {
+    seconds += 2;
+    const now = formatInstant(plusMs(TICK, seconds * 1_000));
+    await system.here.bank('PUT', '/clock', { now, frozen: true });
+    await eventually('the API has the new time', async () => {
+      const { body } = await post('/ops/runs', { process: 'pause' });
+      return (body as { run_id: string }).run_id.endsWith(`T08000${seconds}Z`);
+    });
+  }
+  const start = (key: string, process = 'stale') =>
+    post('/ops/runs', { process }, { 'idempotency-key': key });
+
+  it('is the same when the key comes again later; with another process it is refused', async () => {
+    const key = randomUUID();
+    const first = await start(key);
+    expect(first.status).toBe(202);
+    await timePasses();
+    const again = await start(key);
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await start(key, 'retry')).toMatchObject({ status: 409, body: { code: 'idempotency-conflict' } });
+  });
+
+  it('is the same although the answer was lost in a crash', async () => {
+    const key = randomUUID();
+    const keep = vi.spyOn(DynamoIdempotencyKeys.prototype, 'keep').mockRejectedValue(new Error('crashed'));
+    expect((await start(key)).status).toBe(500);
+    keep.mockRestore();
+    const runId = `stale-20261116T08000${seconds}Z`;
+    await timePasses();
+    expect(await start(key)).toMatchObject({ status: 202, body: { run_id: runId } });
   });
 });

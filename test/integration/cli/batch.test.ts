@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formatInstant } from '../../../src/domain/instant.ts';
 import { freePort } from '../../../src/embedded/free-port.ts';
 import { cli, figuresOf } from '../../support/cli.ts';
 import { debitsOf } from '../../support/debits.ts';
@@ -41,6 +42,21 @@ describe('batch', () => {
     const { code, out } = await collections(['batch', 'no-such-record']);
     expect(code).toBe(1);
     expect(out).toContain('no record has the id no-such-record');
+  });
+
+  it('names what cannot be read, asks for the others, and ends with 1', async () => {
+    const [broken, record] = await system.members(2, {}, { billingStatus: 'ERROR' });
+    const { store } = system.here;
+    const row = await store.billingRow(broken!.userId, formatInstant(broken!.billingDate));
+    await store.putBillingRow({ ...row, billing_amount: { S: 'much' } });
+    const ids = [broken!.subscriptionId, record!.subscriptionId];
+    const ended = await collections(['batch', ...ids, '--json']);
+    expect(ended.code).toBe(1);
+    expect(figuresOf(ended)).toMatchObject({
+      requests: [{ subscription_id: record!.subscriptionId }],
+      unreadable: [broken!.subscriptionId],
+    });
+    expect(ended.error).toContain(`the row of ${broken!.subscriptionId} cannot be read`);
   });
 
   it('without a record says what to do', async () => {

@@ -120,6 +120,7 @@ describe('with workers', () => {
   it.each([
     [['run', 'weekly'], /process'.*one of scheduled, retry, pause, stale/],
     [['forecast', 'weekly'], /process'.*one of scheduled, retry, pause, stale/],
+    [['run', 'retry', '--as-of', '0000-01-01T00:00:00Z'], /--as-of <time>'.*not before 2000-01-01/],
     [['run', 'retry', '--as-of', 'noon'], /--as-of <time>'.*2026-11-16T08:00:00Z/],
   ])('%j is refused with what is allowed', async (args, said) => {
     const { code, error } = await collections(...args);

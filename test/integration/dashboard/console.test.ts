@@ -15,7 +15,7 @@ import type { FloatLife } from '../../../src/demo/float-life.ts';
 import type { FloatSituation } from '../../../src/demo/floats.ts';
 import { demoFloat } from '../../../src/demo/floats.ts';
 import type { AttemptId } from '../../../src/domain/attempt.ts';
-import { instantFromMs } from '../../../src/domain/instant.ts';
+import { formatInstant, instantFromMs } from '../../../src/domain/instant.ts';
 import { cents } from '../../../src/domain/money.ts';
 import type { SubscriptionId, UserId } from '../../../src/domain/subscription.ts';
 import type { Verdict } from '../../../src/domain/verdict.ts';
@@ -304,6 +304,18 @@ describe('a member', () => {
     expect(await look('/users?q=nobody-at-all')).toContain('Neither a member nor a record');
   });
 
+  it('is found by the id of a record that cannot be read', async () => {
+    const { userId, subscriptionId, billingDate } = await memberWithRecord();
+    const row = await store.billingRow(userId, formatInstant(billingDate));
+    await store.putBillingRow({ ...row, billing_amount: { S: 'much' } });
+    const location = `/users/${userId}?record=${subscriptionId}`;
+    await eventually('the index has the row', async () => {
+      const page = await here.get(`/users?q=${subscriptionId}`, { cookie: viewer });
+      return page.headers.get('location') === location;
+    });
+    expect(await look(location)).toContain('1 row of this member cannot be read');
+  });
+
   it('is shown with records, lock and story', async () => {
     const { userId, subscriptionId } = await memberWithRecord();
     await store.takeLock(userId);
@@ -575,14 +587,19 @@ describe('Bull Board', () => {
   });
 
   it('hides what is not an id', async () => {
-    const data = { requestId: 'r-1', email: 'jane@example.com', note: 'secret' };
+    const data = {
+      requestId: 'r-1',
+      eventId: 'lemonsqueezy.1042.e-1',
+      email: 'jane@example.com',
+      note: 'secret',
+    };
     await queues.get('collections-batch').add('x', data, { jobId: 'hidden-1' });
     const { queues: all } = await list(
       viewer,
       'activeQueue=collections.collections-batch&status=waiting&page=1&jobsPerPage=10',
     );
     const text = JSON.stringify(all.find(({ name }) => name === 'collections.collections-batch')?.jobs);
-    expect(text).toContain('r-1');
+    for (const id of ['r-1', 'lemonsqueezy.1042.e-1']) expect(text).toContain(id);
     expect(text).not.toMatch(/jane|secret/);
   });
 

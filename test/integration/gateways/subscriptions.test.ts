@@ -54,7 +54,6 @@ const listed = async (who: { app_id: string; user_id: string }): Promise<View[]>
 };
 const started = (who: { app_id: string; user_id: string; sku: string }, more: object = {}, type = 'user') =>
   desk.client.call('POST', urlOf(who, type), {
-    as: 'service',
     body: { sku: who.sku, product_id: 'product-1', gateway: 'lemonsqueezy', ...more },
   });
 const entitled = async (who: { app_id: string; user_id: string; sku: string }) =>

@@ -258,6 +258,17 @@ describe('what is nobody’s fault', () => {
     expect(await run(await take(event))).toMatchObject({ result: 'changed' });
   });
 
+  it('is not counted, and fails no job, while nobody can tell whose turn it is', async () => {
+    const event = await memberships.store(record.userId, 'CANCEL');
+    const readsInbox = ({ TableName }: Record<string, unknown>): boolean =>
+      TableName === here.store.tables.pipeline;
+    faults.script('QueryCommand', fail(timedOut()), { times: Infinity, when: readsInbox });
+    for (let round = 1; round <= 4; round += 1) expect(await putOff(await take(event))).toBeGreaterThan(0);
+    faults.clear();
+    expect([await triesOf(event), await seen()]).toEqual([0, 'unapplied']);
+    expect(await run(await take(event))).toMatchObject({ result: 'changed' });
+  });
+
   const writesLocks = (input: Record<string, unknown>): boolean =>
     input['TableName'] === here.store.tables.locks;
   const silences: [string, Fault][] = [
