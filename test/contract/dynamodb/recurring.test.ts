@@ -16,6 +16,7 @@ import { planRecurringCancel, planRecurringChange } from '../../../src/domain/re
 import type { RecurringWish } from '../../../src/domain/recurring/by-hand.ts';
 import type { RecurringChange } from '../../../src/domain/recurring/outcomes.ts';
 import {
+  changed,
   recurringDeclined,
   recurringOpened,
   recurringPaid,
@@ -194,7 +195,7 @@ describe('a subscription', () => {
     const reminded = await save(before, recurringReminded(before, at('2023-06-21T15:00:00Z')));
     // Once it is stamped, whoever read it before the change comes too late.
     await expect(save(before, recurringReminded(before, NOW))).rejects.toThrow(RecordChangedError);
-    await save(reminded, wished(reminded, { sku: '1000' }));
+    await save(reminded, changed(reminded, 'changed', { sku: '1000' }, NOW));
     const [moved, ...others] = (await all()).filter(({ SK }) => SK!.S!.startsWith('SUB#'));
     expect(others).toEqual([]);
     expect(moved).toMatchObject({ SK: { S: 'SUB#123#SKU#1000' }, Colour: { S: 'blue' }, SKU: { S: '1000' } });

@@ -45,7 +45,7 @@ const jobOf = async (event: InboxEvent): Promise<Job> =>
 
 it('an event’s job that failed comes back with what it held and what was wrong, however many call it', async () => {
   await queues.addEvents([EVENT]);
-  const job = (await worker.getNextJob(TOKEN, { block: false }));
+  const job = await worker.getNextJob(TOKEN, { block: false });
   const data = { ...(job.data as object), note: 'of its own' };
   await job.updateData(data);
   await job.moveToFailed(new UnrecoverableError('odd'), TOKEN, false);

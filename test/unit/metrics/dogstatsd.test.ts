@@ -79,11 +79,7 @@ describe('metrics that go to Datadog as well', () => {
       ['collections.gateway.events:1|c|#gateway:apple_iap,result:applied'],
       'collections_gateway_events_total{gateway="apple_iap",result="applied"} 1',
     ],
-    [
-      (to) => to.floatOverpaid(),
-      ['collections.floats.overpaid:1|c'],
-      'collections_floats_overpaid_total 1',
-    ],
+    [(to) => to.floatOverpaid(), ['collections.floats.overpaid:1|c'], 'collections_floats_overpaid_total 1'],
     [
       (to) => to.achReturnRate('overall', 0.0125),
       ['collections.ach.return_rate:0.0125|g|#class:overall'],
