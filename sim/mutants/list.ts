@@ -502,7 +502,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a-page-is-done-once',
     what: 'a run stands still for ever at a page that was done while it stood elsewhere',
     file: 'queues/queue-set.ts',
-    find: "if (state === 'completed') await found?.remove().catch(unlessTaken(found));",
+    find: "if (state === 'completed') await found?.remove().catch(unlessMoved(found, state));",
     replace: '',
     test: 'test/integration/queues/ensure-page.test.ts',
   },
