@@ -1,3 +1,5 @@
+import type { Instant } from '../../src/domain/instant.ts';
+import { compareInstants } from '../../src/domain/instant.ts';
 import type { Rail } from '../../src/domain/subscription.ts';
 import type { MoneyToDecide } from '../../src/ports/money-to-decide.ts';
 import type { Attempt } from '../../src/ports/pipeline.ts';
@@ -95,7 +97,7 @@ const openTable = (attempts: readonly Attempt[]): Html =>
         </tr>
       </thead>
       <tbody>
-        ${attempts.map(
+        ${oldestFirst(attempts, ({ openedAt }) => openedAt).map(
           ({ userId, subscriptionId, rail, amount, refundOf, openedAt, sentAgainAt = null }) =>
             html`<tr>
               ${whose(userId, subscriptionId)}
@@ -129,7 +131,7 @@ const moneyTable = (
         </tr>
       </thead>
       <tbody>
-        ${items.map(
+        ${oldestFirst(items, ({ at }) => at).map(
           ({ userId, subscriptionId, code, amount, at, confirmationId }) =>
             html`<tr>
               ${whose(userId, subscriptionId)}
@@ -142,6 +144,10 @@ const moneyTable = (
       </tbody>
     </table>
   </div>`;
+
+/** What is gathered from the parts of a list has no order by itself. */
+const oldestFirst = <T>(items: readonly T[], since: (item: T) => Instant): T[] =>
+  items.toSorted((a, b) => compareInstants(since(a), since(b)));
 
 const whose = (userId: string, recordId: string): Html =>
   html`<th scope="row"><a class="id" href="/users/${encodeURIComponent(userId)}">${userId}</a></th>

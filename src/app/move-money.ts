@@ -43,6 +43,8 @@ export interface Chargeable {
   readonly triggerId: string;
   readonly lock: Lock;
   readonly state: RecordState;
+  /** What was decided, for the verdict. */
+  readonly plan: Plan | null;
 }
 
 /** How a product shows on its records what becomes of the money. Whatever is saved is one fenced transaction. */
@@ -126,8 +128,12 @@ export async function sendAgain<C extends Chargeable>(book: Book<C>, theCase: C)
   await gate.enter(theCase.lock.signal);
   // Nobody may know of the attempt but us: this can be the moment at which money moves.
   assertFresh(theCase.state, timer);
-  return send(book, await markSending(book, theCase), open, null);
+  return send(book, await markSending(book, asOpened(theCase, open)), open, null);
 }
+
+/** Whoever goes on with what it began itself, before it died, has decided nothing else: a run is compared with its forecast. */
+const asOpened = <C extends Chargeable>(theCase: C, open: Attempt): C =>
+  open.triggerId === theCase.triggerId ? { ...theCase, plan: planOfOpener(open) } : theCase;
 
 /** From now on it may be under way once more, if the record is still what was decided on. */
 async function markSending<C extends Chargeable>(book: Book<C>, theCase: C): Promise<C> {

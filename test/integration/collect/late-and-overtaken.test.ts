@@ -111,6 +111,21 @@ describe('a worker that was overtaken', () => {
   });
 });
 
+describe('an attempt that is finished by whoever began it', () => {
+  it('counts as decided as it was then: a run that lost a worker did what was forecast', async () => {
+    const record = await here.member();
+    here.onStep = (step) => {
+      if (step === 'intent-written') throw new Error('died');
+    };
+    await expect(here.collect('INITIAL', record, 'run-1')).rejects.toThrow('died');
+    here.onStep = () => undefined;
+    expect(await here.collect('INITIAL', record, 'run-1')).toMatchObject({
+      verdict: 'collected',
+      plan: { plan: 'charge', reason: 'PINLESS' },
+    });
+  });
+});
+
 describe('an attempt that somebody else finishes', () => {
   it('answers whoever asked for it as well', async () => {
     const record = await here.member({}, { billingStatus: 'ERROR' });
