@@ -199,6 +199,8 @@ async function onceMore<C extends Chargeable>(
   attempt: Attempt,
 ): Promise<C | null> {
   if (attempt.refundOf !== null) return theCase;
+  // Who slept past the lease has nothing to ask for.
+  assertLeaseLasts(theCase);
   const current = await unlessHeldBack(book, theCase, attempt, attempt.rail);
   if (current === null) return null;
   try {

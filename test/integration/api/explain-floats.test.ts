@@ -143,8 +143,7 @@ describe('why a float was not collected', () => {
   });
 
   it('was given up at a limit, and brought back by support', async () => {
-    const float = await desk.float(declines, { dueDate: day('2026-08-17') });
-    await collect('TODAY6AM', float);
+    const float = await desk.float(declines, { dueDate: day('2026-08-17'), status: 'RETRY' });
     expect(await collect('RETRY', float)).toMatchObject({ verdict: 'defaulted' });
     expect((await explained(float)).summary).toBe('given up for good: it is too long past its due date');
     const body = { status: 'RETRY', reason: 'the member called' };
