@@ -92,7 +92,7 @@ export function dialsOf(random: Random): Dials {
     bank: {
       cardDeclines: upTo(0.35),
       achReturns: upTo(0.4),
-      lateReturns: upTo(0.15),
+      lateReturns: upTo(0.3),
       chargeBacks: upTo(0.05),
       silentEntries: upTo(0.4),
       callbackTwice: upTo(0.5),

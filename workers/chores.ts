@@ -11,7 +11,7 @@ import type { Stores } from '../src/wiring/stores.ts';
 
 export interface ChoreContext extends Pick<
   Stores,
-  'runs' | 'requests' | 'inbox' | 'quarantine' | 'gatewayEvents' | 'gatewaySubscriptions'
+  'runs' | 'pipeline' | 'requests' | 'inbox' | 'quarantine' | 'gatewayEvents' | 'gatewaySubscriptions'
 > {
   readonly clock: Clock;
   readonly queues: QueueSet;
@@ -26,7 +26,7 @@ export interface ChoreContext extends Pick<
  * Redis lost. Each chore is harmless twice, and one that fails does not keep the others from being done.
  */
 export function roundOfChores(context: ChoreContext): () => Promise<void> {
-  const { runs, requests, clock, queues, concurrency, log, metrics } = context;
+  const { runs, pipeline, requests, clock, queues, concurrency, log, metrics } = context;
   const chores: Readonly<Record<string, () => Promise<unknown>>> = {
     schedules: () => upsertSchedules(queues),
     concurrency: () => queues.limitCollections(concurrency),
@@ -37,6 +37,7 @@ export function roundOfChores(context: ChoreContext): () => Promise<void> {
     },
     events: () => sweepInbox({ ...context, ensure: (event) => queues.ensureEvent(event) }),
     requests: () => sweepRequests({ requests, clock, log, enqueue: (request) => queues.addRequest(request) }),
+    refunds: async () => metrics.refundsRefused(await pipeline.refusedRefunds.size()),
     gateways: () =>
       sweepGateways({ ...context, enqueueGatewayEvent: (event) => queues.ensureGatewayEvent(event) }),
   };

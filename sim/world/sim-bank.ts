@@ -197,7 +197,7 @@ export class SimBank {
       if (!isSilent) this.tell(payment, { type: 'SUBSCRIPTION_COMPLETED', status: 'COMPLETED' });
       // Some come back so soon that others hear of it before they hear that it was paid.
       if (!isSilent && this.random.chance(dial.lateReturns))
-        this.timeline.after(this.random.chance(0.3) ? this.hours(1, 40) : this.days(3, 40), () => {
+        this.timeline.after(this.random.chance(0.5) ? this.hours(1, 40) : this.days(3, 40), () => {
           if (payment.status !== 'COMPLETED') return;
           this.hooks.onTrouble('returned-after-completion');
           this.comeBack(payment, this.random.pick(LATE_CODES), isSilent);

@@ -70,6 +70,8 @@ export interface Metrics {
   /** How long the oldest event of a stream has waited in the inbox. 0: none waits that should not. */
   inboxOldest(stream: EventStream, ms: number): void;
   quarantineSize(events: number): void;
+  /** How many payments were to go back, and nobody sends back any more. */
+  refundsRefused(payments: number): void;
   /** How to learn the depths; asked at each scrape. */
   onQueueDepth(read: () => Promise<readonly QueueDepth[]>): void;
   text(): Promise<string>;

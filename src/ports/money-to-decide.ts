@@ -29,4 +29,6 @@ export interface MoneyList {
   forget(subscriptionId: SubscriptionId): Write;
   /** Those of up to then. Eventually consistent. */
   list(asOf: Instant, key: PageKey | null): Promise<MoneyToDecidePage>;
+  /** How many stand on it. Eventually consistent. */
+  size(): Promise<number>;
 }

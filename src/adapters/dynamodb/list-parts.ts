@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { BadCursorError } from '../../errors.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import { partsOfList } from './item-codec.ts';
-import { queryPage } from './query.ts';
+import { countOf, queryPage } from './query.ts';
 import type { RawItem } from './raw-item.ts';
 
 /** A page of a list that is spread over several partitions, one part after the other under one cursor. */
@@ -18,6 +18,17 @@ export async function pageOfParts(
   const { items, nextKey } = await queryPage(client, query(parts[index] ?? ''), start);
   if (nextKey !== null) return { items, nextKey: cursor(index, nextKey) };
   return { items, nextKey: index + 1 < parts.length ? cursor(index + 1, null) : null };
+}
+
+/** How many items all parts of a list hold. */
+export async function countOfParts(
+  client: DynamoDBClient,
+  list: string,
+  query: (part: string) => QueryCommandInput,
+): Promise<number> {
+  let count = 0;
+  for (const part of partsOfList(list)) count += await countOf(client, query(part));
+  return count;
 }
 
 const BEGINNING = { index: 0, start: null };

@@ -10,6 +10,8 @@ import { instant, money } from '../codecs.ts';
 import { duePage } from './due-page.ts';
 import type { PipelineKey } from './item-codec.ts';
 import { dueAttributes, read, subscriptionId, userId, write } from './item-codec.ts';
+import { countOfParts } from './list-parts.ts';
+import { DUE_LIST_INDEX } from './pipeline-items.ts';
 import type { RawItem } from './raw-item.ts';
 import { unconditional } from './transaction.ts';
 
@@ -64,6 +66,16 @@ export class DynamoMoneyList implements MoneyList {
       moneyOf,
     );
     return { items, ...page };
+  }
+
+  async size(): Promise<number> {
+    const { client, table } = this.options;
+    return countOfParts(client, this.name.list, (part) => ({
+      TableName: table,
+      IndexName: DUE_LIST_INDEX,
+      KeyConditionExpression: 'dueList = :part',
+      ExpressionAttributeValues: { ':part': { S: part } },
+    }));
   }
 
   private keyOf(id: SubscriptionId): PipelineKey {

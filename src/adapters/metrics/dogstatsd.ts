@@ -56,6 +56,7 @@ const toldTo = (agent: StatsD): Told => ({
   },
   inboxOldest: (stream, ms) => agent.gauge('collections.inbox.oldest_ms', ms, { stream }),
   quarantineSize: (events) => agent.gauge('collections.quarantine.events', events),
+  refundsRefused: (payments) => agent.gauge('collections.refunds.refused', payments),
 });
 
 /** Whatever is told goes to both: nothing can be added to one and be forgotten in the other. */

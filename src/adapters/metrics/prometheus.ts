@@ -121,6 +121,11 @@ export function createMetrics(): Metrics {
     help: 'Events that wait in quarantine for somebody',
     registers,
   });
+  const refundsRefused = new Gauge({
+    name: 'collections_refunds_refused',
+    help: 'Payments whose refund was refused; each waits for somebody',
+    registers,
+  });
   const queueJobs = queueGauge(registry);
   const reasons = new ReasonLabels();
 
@@ -150,6 +155,7 @@ export function createMetrics(): Metrics {
         : streamLag.set({ stream, shard }, lagMs / MS_PER_SECOND),
     inboxOldest: (stream, ms) => inboxOldest.set({ stream }, ms / MS_PER_SECOND),
     quarantineSize: (events) => quarantineSize.set(events),
+    refundsRefused: (payments) => refundsRefused.set(payments),
     onQueueDepth: queueJobs.readWith,
     text: () => registry.metrics(),
     contentType: registry.contentType,

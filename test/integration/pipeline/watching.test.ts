@@ -1,19 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../src/embedded/free-port.ts';
+import { cents } from '../../../src/domain/money.ts';
+import { inboxDesk } from '../../support/inbox-desk.ts';
 import { eventually } from '../../support/processes.ts';
 import type { Pipeline, RunningProcess } from '../../support/pipeline.ts';
-import { pipeline } from '../../support/pipeline.ts';
+import { TICK, pipeline } from '../../support/pipeline.ts';
 
 let system: Pipeline;
 let worker: RunningProcess;
 let port: number;
+let schedulerPort: number;
 
 beforeAll(async () => {
-  port = await freePort();
-  system = await pipeline({ METRICS_PORT: String(port), LOG_LEVEL: 'debug' });
-  worker = await system.worker();
+  [port, schedulerPort] = [await freePort(), await freePort()];
+  system = await pipeline({ METRICS_PORT: String(schedulerPort), LOG_LEVEL: 'debug' });
+  worker = await system.worker({ env: { METRICS_PORT: String(port) } });
 });
 afterAll(() => system.close());
+
+const metricsOf = async (at: number): Promise<string> =>
+  (await fetch(`http://127.0.0.1:${at}/metrics`)).text();
 
 describe('a worker process', () => {
   it('tells what it did in metrics, and logs ids but never personal data', async () => {
@@ -27,7 +33,7 @@ describe('a worker process', () => {
 
     // The run is over in the store a moment before whoever ended it counts it.
     const metrics = await eventually('the run is counted', async () => {
-      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      const text = await metricsOf(port);
       return /collections_run_duration_seconds_count\{process="scheduled"\} 1/.test(text) ? text : undefined;
     });
     expect(metrics).toContain(
@@ -49,6 +55,25 @@ describe('a worker process', () => {
     expect(logged).toContain(runId);
     expect(logged).not.toMatch(/example\.com|4242/);
     for (const line of logged.trim().split('\n')) expect(() => JSON.parse(line) as unknown).not.toThrow();
+  }, 60_000);
+});
+
+describe('a scheduler process', () => {
+  it('tells how many payments nobody gives back any more', async () => {
+    const { store, dependencies } = system.here;
+    const { refusedRefunds } = dependencies.pipeline;
+    const desk = inboxDesk(store.client, store.tables);
+    const about = { confirmationId: 'p', code: 'not_refundable', amount: cents(499), at: TICK };
+    const records = await system.members(3);
+    for (const { userId, subscriptionId } of records)
+      await desk.commit([refusedRefunds.note({ userId, subscriptionId, ...about })]);
+    await desk.commit([refusedRefunds.forget(records[0]!.subscriptionId)]);
+    await eventually('the index has them', async () => (await refusedRefunds.size()) === 2);
+
+    await system.scheduler();
+    await eventually('its first round is over', async () =>
+      (await metricsOf(schedulerPort)).includes('collections_refunds_refused 2'),
+    );
   }, 60_000);
 });
 

@@ -106,6 +106,7 @@ describe('metrics that go to Datadog as well', () => {
       'collections_inbox_oldest_seconds{stream="payments"} 90',
     ],
     [(to) => to.quarantineSize(3), ['collections.quarantine.events:3|g'], 'collections_quarantine_events 3'],
+    [(to) => to.refundsRefused(2), ['collections.refunds.refused:2|g'], 'collections_refunds_refused 2'],
   ];
 
   it.each(TOLD)('%s', async (tell, told, scraped) => {
