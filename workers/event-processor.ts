@@ -101,14 +101,17 @@ async function attempt(
   taken: TakenJob,
   { data, event, apply }: Turn,
 ): Promise<unknown> {
+  const seen = await pastSighting(context, data.seen);
+  let result: Awaited<ReturnType<ApplyEvent>>;
   try {
-    const result = await apply(event, await pastSighting(context, data.seen));
-    return 'outcome' in result ? result.outcome : await lookAgain(context, taken, data, result.busy);
+    result = await apply(event, seen);
   } catch (error) {
     // A lock that is busy and a dependency that is down are not the event's fault, however long it takes.
     await putOff(context, taken, error, Number.POSITIVE_INFINITY);
     return afterFailure(context, taken, { data, event }, error);
   }
+  // Nor is a Redis that has lost the job: whoever cannot put it off has no failed try to count.
+  return 'outcome' in result ? result.outcome : lookAgain(context, taken, data, result.busy);
 }
 
 async function lookAgain(

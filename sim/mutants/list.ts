@@ -187,6 +187,15 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'Limit: 1, ScanIndexForward: false,',
   },
   {
+    name: 'count-what-redis-lost',
+    what: 'a Redis that loses the job of an event three times puts a good event aside',
+    file: 'workers/event-processor.ts',
+    find: '    result = await apply(event, seen);\n',
+    replace:
+      "    result = await apply(event, seen);\n    if ('busy' in result) return await lookAgain(context, taken, data, result.busy);\n",
+    test: 'test/integration/pipeline/event-processor.test.ts',
+  },
+  {
     name: 'no-sweep-of-the-inbox',
     what: 'an event whose job Redis has forgotten is never applied',
     file: 'src/app/sweep-inbox.ts',

@@ -301,6 +301,18 @@ describe('what is nobody’s fault', () => {
     },
     20_000,
   );
+
+  it('is not counted when Redis forgets the job while somebody else works on its user', async () => {
+    const event = await memberships.store(record.userId, 'CANCEL');
+    const job = await take(event);
+    const busy: ApplyEvent = async () => {
+      await redis.client.flushall();
+      return { busy: { version: 'somebody', leaseMs: 3_000 } };
+    };
+    await expect(run(job, busy)).rejects.toThrow('Missing key for job');
+    expect(await triesOf(event)).toBe(0);
+    expect(await run(await take(event))).toMatchObject({ result: 'changed' });
+  });
 });
 
 describe('an event that cannot be applied', () => {
