@@ -153,7 +153,7 @@ module.exports = {
     only(
       'chaos-judges-by-itself',
       'A check that used the rules, or the audit, would agree with their bugs.',
-      { path: '^chaos/(checks|book|tables)\\.ts$' },
+      { path: '^chaos/(checks|book|tables|timetable)\\.ts$' },
       { path: '^(src|queues|workers|dashboard|bench)/' },
     ),
     only(

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays, dateOf } from '../src/domain/calendar-date.ts';
 import type { Instant } from '../src/domain/instant.ts';
-import { RUN_PROCESSES, runId } from '../src/domain/runs.ts';
-import { newestTick } from '../src/domain/schedule.ts';
+import { msOf } from '../src/domain/instant.ts';
 import type { Book } from './book.ts';
 import { lostEvents, untoldChanges } from './checks.ts';
 import { EVENING, timeOn } from './days.ts';
 import type { Ground } from './ground.ts';
 import type { PipelineState } from './tables.ts';
 import { readCallbacks, readPipeline, readRows, readTold } from './tables.ts';
+import { TIMED_RUNS, newestRun } from './timetable.ts';
 
 /** Until the entries of the last day have been settled or returned, and every chain has had its run. */
 const DAYS = 5;
@@ -99,6 +99,6 @@ const saidOf = (counts: readonly (readonly [what: string, count: number])[]): st
 
 /** The scheduler has noticed the hour when the newest run of each kind has begun. */
 function missingRuns({ runs }: PipelineState, evening: Instant): string[] {
-  const expected = RUN_PROCESSES.map((process) => runId(process, newestTick(process, evening)));
+  const expected = TIMED_RUNS.map((run) => newestRun(run, msOf(evening)).id);
   return expected.filter((id) => !runs.has(id)).map((id) => `${id} has not begun`);
 }

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { runAudit } from '../src/cli/audit-command.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
-import { formatInstant } from '../src/domain/instant.ts';
-import { runId } from '../src/domain/runs.ts';
-import { newestTick } from '../src/domain/schedule.ts';
+import { msOf } from '../src/domain/instant.ts';
 import type { ApiDesk } from './api-desk.ts';
 import type { Book, PutEvent } from './book.ts';
 import type { LastDebtRuns, LastRun, Outcome } from './checks.ts';
@@ -24,6 +22,7 @@ import {
 import type { Ground } from './ground.ts';
 import type { PipelineState } from './tables.ts';
 import { readCallbacks, readMoney, readPipeline, readRows, readTold } from './tables.ts';
+import { newestRun } from './timetable.ts';
 
 /** What must not have happened, in the words of the figures. */
 type Wrong =
@@ -160,13 +159,13 @@ const verdictPage = z.object({
 });
 
 async function lastRun(ground: Ground, desk: ApiDesk): Promise<LastRun> {
-  const tick = newestTick('scheduled', (await ground.bank.time()).now);
-  return { tick: formatInstant(tick), verdicts: await verdictsOf(desk, runId('scheduled', tick)) };
+  const { id, tick } = newestRun('scheduled', msOf((await ground.bank.time()).now));
+  return { tick, verdicts: await verdictsOf(desk, id) };
 }
 
 async function lastDebtRuns(ground: Ground, desk: ApiDesk, { runs }: PipelineState): Promise<LastDebtRuns> {
-  const { now } = await ground.bank.time();
-  const ids = (['retry', 'stale'] as const).map((process) => runId(process, newestTick(process, now)));
+  const nowMs = msOf((await ground.bank.time()).now);
+  const ids = (['retry', 'stale'] as const).map((run) => newestRun(run, nowMs).id);
   const verdicts = await Promise.all(ids.map((id) => verdictsOf(desk, id)));
   // One that has not begun is found as still open; until it has, nothing can be asked of it.
   const began = ids.map((id) => Date.parse(runs.get(id) ?? '1970-01-01'));
