@@ -151,6 +151,7 @@ export function outcomeOf({ aim }: Figure, value: number): Outcome {
 export function aimText({ aim, noAim }: Figure): string {
   if (aim === undefined) return noAim === undefined ? '' : `none: ${noAim}`;
   const { atLeast, atMost } = aim;
+  if (atLeast === atMost) return `exactly ${atLeast}`;
   if (atLeast !== undefined && atMost !== undefined) return `${atLeast} to ${atMost}`;
   return atLeast === undefined ? `at most ${atMost}` : `at least ${atLeast}`;
 }

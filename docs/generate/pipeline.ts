@@ -8,7 +8,7 @@ import { RUN_PROCESSES } from '../../src/domain/runs.ts';
 import { cronOf } from '../../src/domain/schedule.ts';
 import { code, diagram, tableOf } from './blocks.ts';
 
-type Source = 'scheduler' | 'api' | 'bridges' | 'pages';
+type Source = 'scheduler' | 'api' | 'bridges' | 'pages' | 'events';
 
 /** What DynamoDB knows to be waiting: whoever asks for it adds its job, and the scheduler adds it again when it is lost. */
 const WAITING: readonly QueueName[] = [
@@ -24,6 +24,7 @@ async function sourcesOf(): Promise<ReadonlyMap<QueueName, readonly Source[]>> {
     ['pages', [...Object.values(PAGES_OF_RUN), ...Object.values(QUEUE_OF_RUN)]],
     ['api', [...Object.values(PAGES_OF_RUN), ...WAITING]],
     ['bridges', Object.values(QUEUE_OF_STREAM)],
+    ['events', Object.values(QUEUE_OF_STREAM)],
   ];
   return new Map(
     QUEUE_NAMES.map((queue) => {
@@ -63,21 +64,20 @@ export async function pipelineDiagram(processors: ReadonlyMap<string, string>): 
     '  bridges([bridges])',
     ...nodes.map(({ id, queues }) => `  ${id}[["${queues.join('<br>')}"]]`),
     ...makers.map((maker) => `  ${maker}("worker: ${fileOf(maker)}")`),
-    ...nodes.flatMap(({ id, from }) =>
-      from.map((source) => `  ${source === 'pages' ? PAGE_PROCESSOR : source} --> ${id}`),
-    ),
+    ...nodes.flatMap(({ id, from }) => from.map((source) => `  ${WORKER_OF[source] ?? source} --> ${id}`)),
     ...nodes.map(({ id, to }) => `  ${id} --> ${to}`),
   ]);
 }
 
-/** Reads a page of what is due and adds a job for each record. */
-const PAGE_PROCESSOR = 'pageProcessor';
+/** Workers that add jobs themselves: a page those of its records, an event that of its user's next one. */
+const WORKER_OF: Partial<Record<Source, string>> = { pages: 'pageProcessor', events: 'eventProcessor' };
 
 const SAID: Readonly<Record<Source, string>> = {
   scheduler: 'scheduler',
   pages: 'the pages of a run',
   api: 'API, console, CLI',
   bridges: 'bridges',
+  events: 'the event before',
 };
 
 export async function queueTable(processors: ReadonlyMap<string, string>): Promise<string> {

@@ -17,6 +17,8 @@ interface SimShard extends Shard {
   readonly from: number;
   readonly to: number;
   readonly records: StreamRecord<Uint8Array>[];
+  /** How far somebody has read. */
+  readTo: number;
   isClosed: boolean;
 }
 
@@ -35,13 +37,15 @@ export class SimStream {
   readonly name: string;
   private readonly timeline: Timeline;
   private readonly random: Random;
+  private readonly onReadAgain: () => void;
   private readonly shards: SimShard[] = [];
   private sequence = 0;
 
-  constructor(name: string, timeline: Timeline, random: Random) {
+  constructor(name: string, timeline: Timeline, random: Random, onReadAgain: () => void) {
     this.name = name;
     this.timeline = timeline;
     this.random = random;
+    this.onReadAgain = onReadAgain;
     this.open(0, HASHES / 2, []);
     this.open(HASHES / 2, HASHES, []);
   }
@@ -92,7 +96,7 @@ export class SimStream {
 
   private open(from: number, to: number, parents: readonly string[]): void {
     const shardId = `shardId-${String(this.shards.length).padStart(12, '0')}`;
-    this.shards.push({ shardId, parents, from, to, records: [], isClosed: false });
+    this.shards.push({ shardId, parents, from, to, records: [], readTo: 0, isClosed: false });
   }
 
   private close(shard: SimShard): void {
@@ -122,6 +126,8 @@ export class SimStream {
     const shard = this.shard(shardId);
     const records = shard.records.slice(position, position + MOST_RECORDS);
     const end = position + records.length;
+    if (records.length > 0 && position < shard.readTo) this.onReadAgain();
+    shard.readTo = Math.max(shard.readTo, end);
     const isOver = shard.isClosed && end === shard.records.length;
     const next: Iterator = { shardId, position: end, atMs: this.timeline.nowMs };
     return {

@@ -111,10 +111,11 @@ export class World {
       trace: (what) => this.trace.write('redis', what),
       onStalled: () => this.noteFault('job-stalled'),
     });
-    this.streams = {
-      users: new SimStream('users', this.timeline, this.random('users-stream')),
-      payments: new SimStream('payments', this.timeline, this.random('payments-stream')),
-    };
+    const stream = (name: string): SimStream =>
+      new SimStream(name, this.timeline, this.random(`${name}-stream`), () =>
+        this.noteFault('stream-read-again'),
+      );
+    this.streams = { users: stream('users'), payments: stream('payments') };
     this.bank = new SimBank(this.timeline, this.random('bank'), {
       dial: () => this.dials.bank,
       members: this.members,

@@ -77,6 +77,14 @@ describe('in an empty folder with the project’s files alone', () => {
     expect(runnable.length).toBeGreaterThan(3);
   });
 
+  it('no block is marked where nobody would run it', () => {
+    const elsewhere = files.filter((file) => file.endsWith('.md') && !pages.includes(file));
+    const marked = elsewhere.filter((page) =>
+      blocksIn(readFileSync(join(root, page), 'utf8')).some(({ info }) => info.includes('runnable')),
+    );
+    expect(marked).toEqual([]);
+  });
+
   it.each(runnable)(
     '$place can be run',
     async ({ page, info, text, firstLine }) => {
