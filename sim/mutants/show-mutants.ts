@@ -7,24 +7,26 @@ import type { Verdict } from './judge.ts';
 export interface MutantFigures {
   readonly total: number;
   readonly found: number;
-  readonly missed: readonly string[];
-  /** Of these nobody can say. */
-  readonly unclear: readonly string[];
+  readonly missed: number;
+  /** Of so many the run could not tell: the test was broken, or wrong without the fault as well. */
+  readonly unclear: number;
+  readonly not_found: readonly string[];
 }
 
 export function mutantFigures(results: readonly MutantResult[]): MutantFigures {
-  const named = (kind: Verdict['kind']): readonly string[] =>
-    results.filter(({ verdict }) => verdict.kind === kind).map(({ mutant }) => mutant.name);
+  const count = (kind: Verdict['kind']): number =>
+    results.filter(({ verdict }) => verdict.kind === kind).length;
   return {
     total: results.length,
-    found: named('found').length,
-    missed: named('missed'),
-    unclear: named('unclear'),
+    found: count('found'),
+    missed: count('missed'),
+    unclear: count('unclear'),
+    not_found: results.filter(({ verdict }) => verdict.kind !== 'found').map(({ mutant }) => mutant.name),
   };
 }
 
 export function showMutants(out: Terminal, results: readonly MutantResult[]): void {
-  const { total, found, unclear } = mutantFigures(results);
+  const { total, found, not_found } = mutantFigures(results);
   out.line();
   out.table(
     ['planted fault', 'what it does to people', 'found by', 's'],
@@ -37,7 +39,7 @@ export function showMutants(out: Terminal, results: readonly MutantResult[]): vo
   );
   const text = `${found} of ${plural(total, 'planted fault')} found.`;
   out.line(found === total ? colour('green', text) : colour('red', text));
-  if (unclear.length > 0) out.line(colour('red', `Nobody can say of ${unclear.join(', ')}: see above.`));
+  if (found < total) out.line(colour('red', `Not found: ${not_found.join(', ')}.`));
 }
 
 function finderOf(verdict: Verdict): string {

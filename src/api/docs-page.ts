@@ -31,7 +31,11 @@ const START = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#api', deepLinkin
 export function docsPage(document: object): Router {
   const router = express.Router();
   router.get('/openapi.json', (_request, response) => void response.json(document));
-  router.get('/docs', (_request, response) => void response.type('html').send(PAGE));
+  router.get('/docs', ({ path }, response) => {
+    // With a slash at its end the page would look for its files one folder too deep.
+    if (path.endsWith('/')) response.redirect(301, '../docs');
+    else response.type('html').send(PAGE);
+  });
   router.get('/docs/start.js', (_request, response) => void response.type('js').send(START));
   router.use('/docs/assets', express.static(ASSETS, { index: false, maxAge: '1d' }));
   return router;

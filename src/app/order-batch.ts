@@ -31,7 +31,7 @@ export interface OrderedBatch extends LeftOut {
 /** What one process asks of the table at once. */
 const LOOKED_UP_AT_ONCE = 8;
 
-/** Asks for a list of records, whatever their date. Ordered again under the same id it is the same batch. */
+/** Asks for those of a list of records that are due, on any day of the week. Ordered again under the same id it is the same batch. */
 export async function orderBatch(
   dependencies: BatchDependencies,
   { batchId, by }: { readonly batchId: string; readonly by: string },

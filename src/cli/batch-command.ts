@@ -25,7 +25,7 @@ interface BatchOptions {
 export function addBatchCommand(program: Command, context: CliContext): void {
   program
     .command('batch')
-    .description('collect a list of records, whatever their date: each is handed to the workers once')
+    .description('collect those of a list of records that are due: each is handed to the workers once')
     .argument('[ids...]', 'ids of records')
     .option('--file <path>', 'a file with one id per line', nonEmpty)
     .option('--id <name>', 'names the batch: ordered again under its name it is the same batch', nonEmpty)

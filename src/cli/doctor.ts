@@ -4,9 +4,12 @@ import { inspectTable, tableDefinitions } from '../adapters/dynamodb/tables.ts';
 import { createKinesisClient } from '../adapters/kinesis/client.ts';
 import { streamIsThere } from '../adapters/kinesis/streams.ts';
 import { inspectRedis } from '../adapters/redis/inspect-redis.ts';
+import { HttpService } from '../adapters/services/http.ts';
+import { sigV4 } from '../adapters/services/sign-request.ts';
 import type { Environment } from '../config/read-config.ts';
 import { readConfig } from '../config/read-config.ts';
 import * as sections from '../config/sections.ts';
+import { refuseShortLease } from '../wiring/charging.ts';
 import { tableNames } from './make-tables.ts';
 
 /** `warn` works, but not as it should. */
@@ -26,10 +29,26 @@ const CHECKS: Readonly<Record<string, Check>> = {
   Redis: checkRedis,
   DynamoDB: checkDynamo,
   Kinesis: checkKinesis,
-  'User service': serviceCheck('USER_SERVICE_URL', '/users/doctor-probe'),
-  'Transactions service': serviceCheck('TXN_SERVICE_URL', '/users/doctor-probe/accounts/primary'),
-  'Payments service': serviceCheck('PAYMENTS_SERVICE_URL', '/payments/by-key/doctor-probe'),
-  'Notifications service': serviceCheck('NOTIFICATIONS_URL', '/notifications'),
+  'User service': serviceCheck({
+    url: 'USER_SERVICE_URL',
+    region: 'USER_SERVICE_REGION',
+    path: '/users/doctor-probe',
+  }),
+  'Transactions service': serviceCheck({
+    url: 'TXN_SERVICE_URL',
+    token: 'TXN_TOKEN',
+    path: '/users/doctor-probe/accounts/primary',
+  }),
+  'Payments service': serviceCheck({
+    url: 'PAYMENTS_SERVICE_URL',
+    token: 'PAYMENTS_TOKEN',
+    path: '/payments/by-key/doctor-probe',
+  }),
+  'Notifications service': serviceCheck({
+    url: 'NOTIFICATIONS_URL',
+    token: 'NOTIFICATIONS_TOKEN',
+    path: '/notifications',
+  }),
   Clock: checkClock,
   Rules: checkRules,
 };
@@ -97,17 +116,44 @@ async function checkKinesis(environment: Environment): Promise<Finding[]> {
   }
 }
 
-/** Any answer below 500 comes from the service itself: the probe asks for something that does not exist. */
-function serviceCheck(variable: keyof typeof sections.services.shape, path: string): Check {
+type ServiceVariable = keyof typeof sections.services.shape;
+
+interface Probe {
+  readonly url: ServiceVariable;
+  /** By which of these it knows us. */
+  readonly token?: ServiceVariable;
+  readonly region?: ServiceVariable;
+  /** Of something that does not exist. */
+  readonly path: string;
+}
+
+const PROBE_MS = 5_000;
+
+/** Asked as production asks. Any other answer below 500 comes from the service itself. */
+function serviceCheck(probe: Probe): Check {
+  const knownBy = probe.token ?? probe.region ?? probe.url;
   return async (environment) => {
-    const schema = z.object({ [variable]: sections.services.shape[variable] });
-    const { [variable]: url = '' } = readConfig(environment, { schema }).schema;
-    const { status } = await fetch(url.replace(/\/$/, '') + path, { signal: AbortSignal.timeout(5_000) });
+    const { shape } = sections.services;
+    const schema = z.object({ [probe.url]: shape[probe.url], [knownBy]: shape[knownBy] });
+    const { [probe.url]: url = '', [knownBy]: secret } = readConfig(environment, { schema }).schema;
+    const service = new HttpService({
+      name: probe.url,
+      url,
+      token: probe.token === undefined ? undefined : secret,
+      sign: probe.region === undefined || secret === undefined ? undefined : sigV4({ region: secret }),
+      timeoutMs: PROBE_MS,
+    });
+    const { status } = await service.send('GET', probe.path);
+    if (status === 401 || status === 403)
+      return [{ what: url, health: 'bad', detail: `answers ${status}: ${refusal(knownBy, secret)}` }];
     if (status >= 500)
       return [{ what: url, health: 'bad', detail: `answers ${status}: look at its own logs` }];
     return [ok(url, 'answers')];
   };
 }
+
+const refusal = (variable: ServiceVariable, value: string | undefined): string =>
+  value === undefined ? `it wants to know who asks, set ${variable}` : `it does not accept our ${variable}`;
 
 async function checkClock(environment: Environment): Promise<Finding[]> {
   const { clock } = readConfig(environment, { clock: sections.clock });
@@ -117,9 +163,26 @@ async function checkClock(environment: Environment): Promise<Finding[]> {
   return [ok(clock.CLOCK_URL, `the sandbox's clock says ${String(now)}`)];
 }
 
+/** Whatever would keep a role from starting. Tokens are known to API and dashboard only. */
 async function checkRules(environment: Environment): Promise<Finding[]> {
-  readConfig(environment, { policy: sections.policy, lock: sections.lock, general: sections.general });
-  return [ok('numbers', 'within their limits')];
+  const { lock, processor } = readConfig(environment, {
+    general: sections.general,
+    lock: sections.lock,
+    processor: sections.processor,
+    workers: sections.workers,
+    ownership: sections.ownership,
+    bridges: sections.bridges,
+    janitor: sections.janitor,
+    forecast: sections.forecast,
+    policy: sections.policy,
+    floats: sections.floats,
+    recurring: sections.recurring,
+    tiers: sections.tiers,
+    gateways: sections.gateways,
+    ...(environment['API_TOKENS'] ? { api: sections.api, dashboard: sections.dashboard } : {}),
+  });
+  refuseShortLease({ lock, processor });
+  return [ok('configuration', 'every role can start with it')];
 }
 
 /** A refused connection hides behind a general message. */

@@ -89,6 +89,10 @@ export async function startLocalSystem(
       API_TOKENS: environment['API_TOKENS'] ?? localTokens(folder),
     };
     writeLocalEnvironment(folder, variables);
+    const unused = Object.entries(variables)
+      .filter(([name, value]) => (environment[name] ?? value) !== value)
+      .map(([name]) => name);
+    if (unused.length > 0) out.line(`not used, as npm start brings its own: ${unused.join(', ')}`);
     const whole = {
       ...environment,
       ...variables,

@@ -168,9 +168,6 @@ export const services = z.object({
   NOTIFICATIONS_TOKEN: token.optional(),
 });
 
-/** Shorter ones can be guessed. */
-const SHORTEST_TOKEN = 16;
-
 const apiToken = z
   .tuple([name, z.enum(ROLES), token])
   .transform(([caller, role, secret]): ApiToken => ({ name: caller, role, token: secret }));
@@ -236,12 +233,11 @@ export const janitor = z.object({
   JANITOR_DELAYS: durations('5m,1h,24h'),
 });
 
-const TOKENS = `name:role:token entries with commas between them; roles are viewer, service, operator; each name once; a token has ${SHORTEST_TOKEN} characters or more`;
+const TOKENS =
+  'name:role:token entries with commas between them; roles are viewer, service, operator; each name once';
 
 /** What is wrong with them, by whose they are: a token is never shown. */
 function objectionTo(tokens: readonly ApiToken[]): string | null {
-  const short = tokens.find(({ token: secret }) => secret.length < SHORTEST_TOKEN);
-  if (short !== undefined) return `that of ${short.name} is shorter`;
   const ofToken = new Map<string, string>();
   for (const { name: caller, token: secret } of tokens) {
     const other = ofToken.get(secret);
@@ -262,22 +258,28 @@ const apiTokens = z.string(TOKENS).transform((text, context): ApiToken[] => {
   return tokens;
 });
 
-/** The tokens of .env.example: everybody knows them. */
-const areWellKnown = (tokens: readonly ApiToken[]): boolean =>
-  tokens.some(({ token: secret }) => secret.startsWith('change-me'));
+/** Shorter ones can be guessed. */
+const SHORTEST_TOKEN = 16;
+/** As the tokens of .env.example do, which everybody knows. */
+const WELL_KNOWN = 'change-me';
 
 interface WithTokens {
   readonly ENVIRONMENT: string;
   readonly API_TOKENS: readonly ApiToken[];
 }
 
-const secretInProd = ({ ENVIRONMENT, API_TOKENS }: WithTokens): boolean =>
-  ENVIRONMENT !== 'prod' || !areWellKnown(API_TOKENS);
-
-const CHANGE_ME = {
-  path: ['API_TOKENS'],
-  error: 'tokens of your own when ENVIRONMENT is prod: one still begins with change-me',
-};
+function secretInProd({ ENVIRONMENT, API_TOKENS }: WithTokens, context: z.RefinementCtx): void {
+  if (ENVIRONMENT !== 'prod') return;
+  const refuse = (message: string): void =>
+    context.addIssue({ code: 'custom', path: ['API_TOKENS'], message });
+  if (API_TOKENS.some(({ token: secret }) => secret.startsWith(WELL_KNOWN)))
+    refuse(`tokens of your own when ENVIRONMENT is prod: one still begins with ${WELL_KNOWN}`);
+  const short = API_TOKENS.find(({ token: secret }) => secret.length < SHORTEST_TOKEN);
+  if (short !== undefined)
+    refuse(
+      `tokens of ${SHORTEST_TOKEN} characters or more when ENVIRONMENT is prod: that of ${short.name} is shorter`,
+    );
+}
 
 /** Who may call the API. There is no default: an API that anybody may call is refused. */
 export const api = z
@@ -285,9 +287,9 @@ export const api = z
     ENVIRONMENT: name.default('local'),
     PORT: wholeNumber(0, 65_535).default(3_000),
     API_TOKENS: apiTokens,
-    API_RATE_PER_MINUTE: wholeNumber(1, 1_000_000).default(600),
+    API_RATE_PER_MINUTE: wholeNumber(1, 1_000_000).default(6_000),
   })
-  .refine(secretInProd, CHANGE_ME);
+  .superRefine(secretInProd);
 
 /** Who may call the API may sign in, with the same token. */
 export const dashboard = z
@@ -305,7 +307,7 @@ export const dashboard = z
       )
       .optional(),
   })
-  .refine(secretInProd, CHANGE_ME);
+  .superRefine(secretInProd);
 
 /** The bank's rules for an entry that came back hold for every product. */
 const policyOfAch = {

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKinesisClient } from '../../src/adapters/kinesis/client.ts';
 import { ensureStream } from '../../src/adapters/kinesis/streams.ts';
@@ -102,6 +104,35 @@ describe('collections', () => {
     expect(out).toMatch(/✗ Rules: reach: LOG_LEVEL is "loud"; must be one of/);
     expect(out).toContain('✓ User service');
     expect(out).toContain('4 things are wrong');
+  });
+
+  it('doctor says which service does not accept us, and what would keep a role from starting', async () => {
+    const seen: (string | undefined)[] = [];
+    const guarded = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(401).end();
+    });
+    await new Promise<void>((resolve) => guarded.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(guarded.address() as AddressInfo).port}`;
+    try {
+      const { code, out } = await cli(['doctor'], {
+        PAYMENTS_SERVICE_URL: url,
+        PAYMENTS_TOKEN: 'not-the-right-one',
+        TXN_SERVICE_URL: url,
+        TIERS: 'cheap',
+      });
+      expect(code).toBe(1);
+      expect(out).toContain(`✗ Payments service: ${url}: answers 401: it does not accept our PAYMENTS_TOKEN`);
+      expect(out).toContain(
+        `✗ Transactions service: ${url}: answers 401: it wants to know who asks, set TXN_TOKEN`,
+      );
+      expect(out).toMatch(/✗ Rules: reach: TIERS/);
+      expect(seen.sort()).toEqual(['Bearer not-the-right-one', undefined]);
+      const short = await cli(['doctor'], { LOCK_LEASE_MS: '5000' });
+      expect(short.out).toMatch(/✗ Rules: reach: LOCK_LEASE_MS is 5000; must be at least/);
+    } finally {
+      guarded.close();
+    }
   });
 
   it('doctor says which variable is missing', async () => {

@@ -99,13 +99,14 @@ describe('npm start', () => {
     expect(processesUnder(folder.path)).toEqual([]);
   }, 180_000);
 
-  it('takes an empty variable for one that is not set, and logs what it is told to', async () => {
+  it('takes an empty variable for one that is not set, says which it does not use, and logs what it is told to', async () => {
     hasLived();
     const log = join(folder.path, 'data/logs/workers.log');
     rmSync(log);
-    const env = { API_TOKENS: '', LOG_LEVEL: 'error' };
+    const env = { API_TOKENS: '', LOG_LEVEL: 'error', REDIS_URL: 'redis://127.0.0.1:1' };
     const { ended, output } = kept(runIn(folder.path, process.execPath, [start, '--once'], { env }));
     expect([await ended, output()]).toEqual([0, expect.stringContaining('operator:operator:')]);
+    expect(output()).toContain('not used, as npm start brings its own: REDIS_URL\n');
     expect(readFileSync(log, 'utf8')).not.toMatch(/"level":[1-4]0/);
   }, 180_000);
 

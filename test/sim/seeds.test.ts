@@ -89,7 +89,7 @@ it('gives the same trace for a seed alone and as one of many, whatever its proce
 
 it('finds a fault that is planted, and shows the seed and what happened', async () => {
   const { code, figures, shown } = await sim('--mutants', '--only', 'skip-the-intent');
-  expect(figures).toEqual({ total: 1, found: 1, missed: [], unclear: [] });
+  expect(figures).toEqual({ total: 1, found: 1, missed: 0, unclear: 0, not_found: [] });
   expect(shown).toMatch(/skip-the-intent.*seed \d+, rule 2/s);
   expect(code).toBe(0);
 }, 120_000);

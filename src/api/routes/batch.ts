@@ -18,7 +18,7 @@ export const batchRoutes = (dependencies: BatchDependencies): Route[] => [
     tag: 'Operations',
     summary: 'Collect a list of records',
     description:
-      'Each record is considered once, by the rules of a batch, whatever its date. All requests are stored before the answer.',
+      'Each record is considered once, by the rules of a run: one that is not due yet is left alone. All requests are stored before the answer.',
     role: 'operator',
     movesMoney: true,
     body: z.strictObject({

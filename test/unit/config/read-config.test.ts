@@ -192,9 +192,11 @@ describe('configuration', () => {
       'a and b have the same, and each needs one of its own',
     );
     expect(complaint({ API_TOKENS: twins })).not.toContain('the-same-token');
-    const short = complaint({ API_TOKENS: 'a:operator:fifteen-letters' });
-    expect(short).toContain('16 characters or more; that of a is shorter');
-    expect(short).not.toContain('fifteen');
+    const short = { API_TOKENS: 'a:operator:fifteen-letters' };
+    const refused = complaint({ ...short, ENVIRONMENT: 'prod', KINESIS_START: 'LATEST' });
+    expect(refused).toContain('16 characters or more when ENVIRONMENT is prod: that of a is shorter');
+    expect(refused).not.toContain('fifteen');
+    expect(read(short).api.API_TOKENS).toMatchObject([{ name: 'a', role: 'operator' }]);
   });
 
   it('reads when a declined recurring payment is tried again, and refuses what would never be', () => {
