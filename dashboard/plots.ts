@@ -36,6 +36,18 @@ const drawnOutcomes = (
     })),
   });
 
+/** From this part of a limit on somebody should look, as the alert on return rates in the runbook has it. */
+const NEAR = 0.8;
+
+export type Level = 'calm' | 'near' | 'over';
+
+export function levelOf(share: number | null, limit: number): Level {
+  if (share === null || share <= NEAR * limit) return 'calm';
+  return share > limit ? 'over' : 'near';
+}
+
+const LEVEL_CLASSES: Record<Level, string> = { calm: 'under', near: 'near', over: 'over' };
+
 /** A share beside the limit that it must stay under. The scale ends at twice the limit. */
 export function meter(share: number | null, limit: number, label: string): Html {
   const width = share === null ? 0 : Math.min(100, (share / (2 * limit)) * 100);
@@ -48,7 +60,7 @@ export function meter(share: number | null, limit: number, label: string): Html 
   >
     <rect class="track" x="0" y="0" width="100" height="8" />
     <rect
-      class="${share !== null && share > limit ? 'over' : 'under'}"
+      class="${LEVEL_CLASSES[levelOf(share, limit)]}"
       x="0"
       y="0"
       width="${width.toFixed(2)}"

@@ -109,7 +109,7 @@ progress::-moz-progress-bar { background: var(--accent); }
 .fill-collected { fill: var(--collected); } .fill-sent { fill: var(--sent); } .fill-unpaid { fill: var(--unpaid); }
 .fill-closed { fill: var(--closed); } .fill-trouble { fill: var(--trouble); }
 .meter { display: block; width: 100%; height: 8px; border-radius: 4px; overflow: hidden; }
-.meter .track { fill: var(--wash); } .meter .under { fill: var(--collected); } .meter .over { fill: var(--trouble); }
+.meter .track { fill: var(--wash); } .meter .under { fill: var(--collected); } .meter .near { fill: var(--warn); } .meter .over { fill: var(--trouble); }
 .meter .limit { stroke: var(--ink); stroke-width: .8; vector-effect: non-scaling-stroke; }
 .rate { margin-bottom: 1rem; } .rate:last-child { margin-bottom: 0; }
 .rate .line { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 1rem; margin-bottom: .3rem; }

@@ -15,8 +15,8 @@ import { OUTCOME_LABELS, OUTCOME_NAMES, sumOutcomes } from '../outcomes.ts';
 import type { Overview } from '../overview.ts';
 import { PLOT_DAYS } from '../overview.ts';
 import type { Answer } from '../patience.ts';
-import type { DayOutcomes } from '../plots.ts';
-import { PLOTTED, meter, narrowOutcomePlot, outcomePlot } from '../plots.ts';
+import type { DayOutcomes, Level } from '../plots.ts';
+import { PLOTTED, levelOf, meter, narrowOutcomePlot, outcomePlot } from '../plots.ts';
 import { runsTable } from './runs-table.ts';
 
 export interface TodayView {
@@ -233,12 +233,14 @@ const CLASSES: Record<ReturnClass, string> = {
   overall: 'All returns',
 };
 
-function rate({ class: name, rate: share, limit, exceeded }: ReturnRate): Html {
+const PILLS: Record<Level, string> = { calm: '', near: 'pill warn', over: 'pill bad' };
+
+function rate({ class: name, rate: share, limit }: ReturnRate): Html {
   const text = share === null ? 'too few debits to tell' : percent(share);
   return html`<div class="rate">
     <div class="line">
       <span>${CLASSES[name]}</span
-      ><span class="${exceeded ? 'pill bad' : ''}"
+      ><span class="${PILLS[levelOf(share, limit)]}"
         >${text} <span class="sub">· limit ${percent(limit)}</span></span
       >
     </div>

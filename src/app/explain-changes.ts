@@ -92,7 +92,7 @@ function causeText(entry: HistoryEntry, { attempts }: ChangeBackground): string 
   const { subscription, data } = entry;
   const cause = causeOf(entry);
   // The Go service does not say why.
-  if (cause === undefined) return `the other service wrote it (${subscription.process ?? 'no process'})`;
+  if (cause === undefined) return `the Go service wrote it (${subscription.process ?? 'no process'})`;
   const attempt = attempts.find(({ attemptId }) => attemptId === data['attempt_id']);
   if (attempt === undefined) return CAUSE_TEXTS[cause];
   if (OPENING.has(cause)) return openedText(attempt);

@@ -263,7 +263,7 @@ describe('why a record was not charged', () => {
       }),
     );
     expect(texts(await explained(record))).toEqual([
-      'the other service wrote it (RETRY), first as SCHEDULED',
+      'the Go service wrote it (RETRY), first as SCHEDULED',
     ]);
   });
 });
