@@ -193,7 +193,7 @@ export const lostPeriods = (rows: readonly Row[], lastRun: LastRun): string[] =>
     .map((chain) => `${chain.at(-1)?.subscriptionId} is the last of a member who has not left`),
 ];
 
-/** That it was tried before it was paused, say, does not help: it is due again. */
+/** Earlier attempts do not matter: a SCHEDULED record that is due needs a verdict of the last run that lets it wait. */
 function wasForgotten({ status, billingDate, subscriptionId }: Row, { tick, verdicts }: LastRun): boolean {
   if (status !== 'SCHEDULED' || billingDate >= tick) return false;
   return !MAY_WAIT.includes(verdicts.get(subscriptionId) ?? 'not considered');

@@ -25,8 +25,8 @@ import { firstDawn } from './days.ts';
 import { CREW } from './plan.ts';
 
 /**
- * Short, so that the dead are missed soon and who sleeps has lost everything when it wakes. The lease must still outlast a
- * charge and its outcome.
+ * Short: dead processes are noticed soon, and a stopped one has lost its locks when it wakes. The lease must still
+ * outlast a charge and its outcome.
  */
 const TIMES = {
   LOCK_LEASE_MS: '4000',

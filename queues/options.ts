@@ -1,7 +1,10 @@
 import type { DefaultJobOptions } from 'bullmq';
 import type { QueueName } from './queue-names.ts';
 
-/** Done jobs are looked at by people, not by programs: the last few are enough. */
+/**
+ * Kept for people to look at. A kept job blocks its id: `ensurePage`, `ensureEvent` and `ensureGatewayEvent` remove it
+ * first.
+ */
 const LAST_DONE = { count: 1_000 } as const;
 
 /** What goes wrong unexpectedly is tried again for about five minutes before somebody has to look. */

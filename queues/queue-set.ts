@@ -60,7 +60,8 @@ export class QueueSet {
       connection: this.redis,
       prefix: KEY_PREFIX,
       defaultJobOptions: JOB_OPTIONS[name],
-      // Without all three a producer hangs while Redis is down, or stays broken when it is back.
+      // Both of these, and `enableOfflineQueue: false` (`whenDown: 'fail'`), or a producer hangs while Redis is down,
+      // or stays broken when it is back.
       ...(this.failsFast ? { skipWaitingForReady: true, skipVersionCheck: true } : {}),
     });
     // The connection tells its errors itself; an unheard event would end the process.

@@ -110,7 +110,8 @@ async function attempt(
     await putOff(context, taken, error, Number.POSITIVE_INFINITY);
     return afterFailure(context, taken, { data, event }, error);
   }
-  // Nor is a Redis that has lost the job: whoever cannot put it off has no failed try to count.
+  // Outside the try: if Redis has lost the job, putting it off throws, and that must not count as a failed try of the
+  // event.
   return 'outcome' in result ? result.outcome : lookAgain(context, taken, data, result.busy);
 }
 

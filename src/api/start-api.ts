@@ -158,7 +158,7 @@ export async function startApi(
     isStoreDown: isPassing,
     log,
   });
-  // Jobs of what it was asked before that would wait for a sweep.
+  // Wait up to 2 s for Redis before listening: requests accepted without it get their jobs only from the sweep.
   await becomesReady(redis);
   const server = app.listen(config.api.PORT);
   server.keepAliveTimeout = KEEP_ALIVE_MS;

@@ -38,7 +38,7 @@ const TO: Instant = instantFromMs(Date.UTC(9999, 0));
 /**
  * Makes what we need for users that the older service used to collect: their wishes to be charged on resuming, and a
  * watch on entries that are on their way. It may be run again at any time, also while records are being collected:
- * nothing is replaced, and what a record has no use for any more is cleared away by whoever comes to it.
+ * nothing is replaced, and items a record no longer needs are removed by the next run or janitor round that reads it.
  */
 export async function adopt(
   dependencies: AdoptDependencies,

@@ -123,7 +123,7 @@ export async function sendAgain<C extends Chargeable>(book: Book<C>, theCase: C)
   const { gate, clock, timer } = theCase.dependencies;
   const { open } = theCase.state;
   if (open === null) throw new Error('there is no open attempt to resume');
-  // No run comes here then; whoever asks by hand hears that nobody knows, until the janitor does.
+  // Runs never resume such an attempt (`mayBeResumed`). A request by hand gets `unknown` until the janitor settles it.
   if (!mayStillBeSent(open, clock.now())) return leaveUnknown(book, theCase, open);
   await gate.enter(theCase.lock.signal);
   // Nobody may know of the attempt but us: this can be the moment at which money moves.
@@ -131,7 +131,10 @@ export async function sendAgain<C extends Chargeable>(book: Book<C>, theCase: C)
   return send(book, await markSending(book, asOpened(theCase, open)), open, null);
 }
 
-/** Whoever goes on with what it began itself, before it died, has decided nothing else: a run is compared with its forecast. */
+/**
+ * A trigger that resumes its own attempt after a crash keeps the plan it was opened under; otherwise the run would
+ * differ from its forecast.
+ */
 const asOpened = <C extends Chargeable>(theCase: C, open: Attempt): C =>
   open.triggerId === theCase.triggerId ? { ...theCase, plan: planOfOpener(open) } : theCase;
 
@@ -199,7 +202,7 @@ async function onceMore<C extends Chargeable>(
   attempt: Attempt,
 ): Promise<C | null> {
   if (attempt.refundOf !== null) return theCase;
-  // Who slept past the lease has nothing to ask for.
+  // The lease first: a process that slept past it must not read, write or send anything more for this attempt.
   assertLeaseLasts(theCase);
   const current = await unlessHeldBack(book, theCase, attempt, attempt.rail);
   if (current === null) return null;
@@ -246,10 +249,9 @@ async function leaveUnknown<C extends Chargeable>(
 }
 
 /**
- * What was written or sent before may have taken its time. A freeze ordered meanwhile must hold, and so must a bank's word
- * that an account is closed to us; whoever may have cancelled meanwhile is not asked for money anew. Whoever stood still
- * over the answer does not know what holds by now, and is held back too: the attempt, or the decline, is not lost by that.
- * Gives the case with what it was decided on as old as this reading.
+ * Reads again what may forbid the charge, because writing or sending may have taken long: a freeze, an account block, a
+ * waiting membership event. Null when something does, or when this reading itself took longer than `FRESH_MS`; the open
+ * attempt or the decline is not lost. Otherwise the case, dated by this reading.
  */
 async function unlessHeldBack<C extends Chargeable>(
   book: Book<C>,

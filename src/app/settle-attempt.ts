@@ -57,7 +57,7 @@ async function settleOpen(
 ): Promise<Settlement> {
   const { attempt, giveBack } = open;
   const now = clock.now();
-  // No run comes by for a refund, and a freeze keeps nobody's money: whoever waits for it has only the janitor.
+  // Only the janitor resends refunds: runs do not, and a freeze does not hold back money that is returned.
   if (payment === null && giveBack !== null && mayStillBeSent(attempt, now)) return toldBy(await giveBack());
   const word = payment === null ? givenUp(attempt, janitor, now) : sensible(attempt, payment);
   if (word !== null) return { settled: await open.answer(word) };

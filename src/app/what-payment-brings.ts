@@ -36,7 +36,10 @@ export async function whatPaymentBrings(
   return { ...NOTHING_MORE, along, next: next.flatMap((period) => asItStands(theCase, period)) };
 }
 
-/** As the membership stands by now. Who comes back says it to the record that was paid for. */
+/**
+ * Applies what was said about the membership while the charge was under way. For a reactivation that is stored on the
+ * record being paid.
+ */
 function asItStands({ record }: Case, period: Subscription): Subscription[] {
   const next = periodAfterPayment(asPeriod(record), period);
   return next === null ? [] : [next];

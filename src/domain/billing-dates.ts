@@ -64,7 +64,7 @@ export function anchorDayOf(
     if (isAtBillingHour(instant) && (cameBackAt === null || instant > cameBackAt))
       rememberLatestDay(days, dateOf(instant));
   }
-  // Also over a later day of that month, which is left from before.
+  // The reactivation day replaces a later day of the same month, which belongs to the earlier membership.
   if (cameBackAt !== null) days.set(monthKey(dateOf(cameBackAt)), partsOf(dateOf(cameBackAt)).day);
   let date = dateOf(billingDate);
   let anchor = partsOf(date).day;

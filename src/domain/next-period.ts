@@ -43,8 +43,8 @@ export function nextPeriod(
 }
 
 /**
- * A cancelled period tells of the chain where that has no other in its month: there it was passed over. Beside another it
- * is left from a membership that ended.
+ * A cancelled period counts as a date of the chain only if its month has no period that stands (it was passed over).
+ * Beside one it is left from a membership that ended.
  */
 function datesOfChain(partition: readonly Subscription[]): Instant[] {
   const isCancelled = ({ billingStatus }: Subscription): boolean => billingStatus === 'CANCELLED';

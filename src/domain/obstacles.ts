@@ -64,14 +64,14 @@ export function firstRail(rules: Pick<PathRules, 'cardOnly'>, account: Facts['ac
   return rules.cardOnly ? null : 'ACH';
 }
 
-/** Who comes by and finds an attempt open. */
+/** Who wants to resume an open attempt. */
 export interface Finder {
   readonly automatic: boolean;
   readonly triggerId: string;
   readonly now: Instant;
 }
 
-/** Nobody who asks to pay one thing shall find that something else was resumed. */
+/** Automatic paths may resume any charge; a request by hand only the one it opened itself. */
 export const mayBeResumed = (open: OpenAttempt, { automatic, triggerId, now }: Finder): boolean =>
   // Money on its way back is nothing to collect; the janitor sends it again.
   (open.refundOf ?? null) === null &&

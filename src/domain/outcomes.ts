@@ -83,7 +83,10 @@ const PAYMENT_COMPLETED = 'payment-completed';
 
 const isLeaving = ({ updatedEvent }: Subscription): boolean => updatedEvent === PENDING_CANCELLATION;
 
-/** It is not any more; and when it is again, that must be seen as news. */
+/**
+ * Clears `payment-completed` when the record is no longer paid. Others are told of an `updated_event` only when it
+ * changes, so the next completion must set it anew.
+ */
 const notCompleted = ({ updatedEvent }: Subscription): string =>
   updatedEvent === PAYMENT_COMPLETED ? '' : updatedEvent;
 

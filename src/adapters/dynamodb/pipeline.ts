@@ -380,7 +380,7 @@ const stillOpen: Condition = {
   ExpressionAttributeValues: { ':null': { S: 'NULL' } },
 };
 
-/** But for one that was given up, and was made all the same. */
+/** Exception: an abandoned attempt may be resolved once more when the processor knows it after all. */
 const wasGivenUp: Condition = {
   ConditionExpression: '#resolution.#code = :abandoned',
   ExpressionAttributeNames: { '#resolution': 'resolution', '#code': 'errorCode' },

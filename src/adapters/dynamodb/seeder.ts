@@ -115,8 +115,8 @@ export class DynamoSeeder {
   }
 
   /**
-   * Each record with its history row, each float with its past, and all of a member in one batch; what a member pays for
-   * beside comes first, in as many as it takes: somebody whose records are not there is made anew.
+   * Recurring payments first, in as many batches as needed; then each member's records, history and floats in one
+   * batch. A member without records is seeded again, so an interrupted seeding is repaired.
    */
   async write(members: readonly MadeUpMember[]): Promise<void> {
     const payments = members.map(({ recurring }) => this.recurringItems(recurring));

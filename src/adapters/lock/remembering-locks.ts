@@ -6,7 +6,7 @@ interface Remembered {
   readonly atMs: number;
 }
 
-/** More locks than this are not busy at once for whoever comes by every minute. */
+/** Cap on remembered locks. When it is reached all are forgotten, and a dead holder is recognised later. */
 const MOST_REMEMBERED = 10_000;
 
 /**

@@ -4,9 +4,9 @@ import type { Timer } from '../../ports/timer.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
-/** Who would wait longer than this before the intent comes again later, and leaves the user's lock to others. */
+/** Longest wait for a slot before an intent is written; beyond it the job is put off and the lock released. */
 const PATIENCE_MS = 1_000;
-/** An attempt under way waits for its turn. Its place is reserved, so this is a bound and not a habit. */
+/** Upper bound for an attempt under way; its slot is reserved, so it normally waits less. */
 const LONG_PATIENCE_MS = 30_000;
 
 const REDIS_MS = 2_000;

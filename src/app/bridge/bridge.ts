@@ -124,7 +124,10 @@ export class Bridge<Data> {
     await this.take(ready, share, beginning);
   }
 
-  /** Only a list that is younger than the checkpoints tells which of them belong to no shard: others may read newer ones. */
+  /**
+   * Checkpoints are removed only against a shard list fetched after they were read: an older list would miss new shards
+   * that other bridges already read.
+   */
   private async listShards(known: CheckpointMap): Promise<readonly Shard[]> {
     const nowMs = this.options.timer.elapsedMs();
     if (this.shards === null || nowMs - this.shards.atMs >= this.options.times.shardListMs) {

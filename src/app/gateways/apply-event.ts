@@ -23,7 +23,7 @@ export interface ApplyEventDependencies {
   readonly metrics: Pick<Metrics, 'gatewayEvent'>;
 }
 
-/** Each time somebody else was faster. Of so many who write at once one gets through in every round. */
+/** Optimistic retries: of the concurrent writers one succeeds per round, so 25 tries outlast 25 writers. */
 const MOST_TRIES = 25;
 
 /**

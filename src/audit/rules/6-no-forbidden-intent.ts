@@ -37,8 +37,9 @@ const intentOf = ({ changes }: RecordCase, { id }: Attempt): number =>
   );
 
 /**
- * When the intent was written. An attempt's own `openedAt` is when its case was first looked at: a second rail that was
- * turned to after a slow decline would seem to be opened before the first one ended.
+ * When the intent was written, by the stamp of its history row. Attempts written by older versions carry the time at
+ * which their case was first read: a second rail after a slow decline would seem to be opened before the first one
+ * ended.
  */
 const intendedAt = (record: RecordCase, attempt: Attempt): bigint =>
   record.changes[intentOf(record, attempt)]?.lastRunDate ?? attempt.openedAt;

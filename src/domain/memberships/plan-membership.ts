@@ -52,7 +52,7 @@ export function planMembership<S extends Subscription>(
   event: MembershipEvent,
   situation: MembershipSituation<S>,
 ): MembershipPlan<S> {
-  // Who is coming back has no period yet to which it could be said.
+  // A reactivation without an answer has no period yet: the event is written to its own record (coming-back.ts).
   const comingBack = new Set(
     situation.partition.filter(isComingBack).map(({ subscriptionId }) => subscriptionId),
   );

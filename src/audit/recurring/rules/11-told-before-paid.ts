@@ -7,7 +7,8 @@ import type { RecurringChange } from '../recurring-record.ts';
 /** Nobody is charged before they were told of it, as it is charged, and nobody is told twice of one payment. */
 export const toldBeforePaid: RecurringRule = function* (subscription) {
   const { attempts, changes } = subscription;
-  // What was before somebody else's row came to us is not known here.
+  // Rows that another system created have no history here of the time before we took them over, so they are not
+  // checked.
   if (changes[0]?.cause !== RECURRING_BORN_BY) return;
   for (const attempt of attempts) {
     const { id, period, amountCents, openedAt } = attempt;
