@@ -24,7 +24,7 @@ export interface AdoptCounts {
   readonly known: number;
   /** Entries of the index whose records have gone on since. */
   readonly outdated: number;
-  /** Sent, but nobody can be asked: the row names no payment. Somebody has to look. */
+  /** Sent, but the row names no payment that the processor could be asked about. An operator has to look. */
   readonly unaskable: number;
   readonly malformed: number;
 }

@@ -104,7 +104,10 @@ async function openSubscriptionCase(
   };
 }
 
-/** The case of an attempt that somebody opened and whose answer somebody else heard of. */
+/**
+ * The case of an open attempt, for the janitor, event or caller that goes on with it: as the trigger that opened it had
+ * it.
+ */
 export function caseOfOpen(
   dependencies: CollectDependencies,
   attempt: Attempt,

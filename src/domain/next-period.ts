@@ -11,7 +11,7 @@ const NAMESPACE = '6d4f3f0c-2f5d-5b5e-9c8f-3f6a3d5b9b7e';
 /** The id of the period after this one: always the same, so that writing it twice is writing it once. */
 export const successorId = (id: SubscriptionId): SubscriptionId => uuidV5(id, NAMESPACE) as SubscriptionId;
 
-/** Somebody has opened a later period already: a second one would bill the member twice. */
+/** A later period has been opened already: a second one would bill the member twice. */
 export const hasLaterPeriod = (record: Subscription, partition: readonly Subscription[]): boolean =>
   partition.some(
     (other) =>

@@ -21,7 +21,7 @@ import { fromWrite, unconditional } from './transaction.ts';
 
 const isThere: Condition = { ConditionExpression: 'attribute_exists(pk)' };
 
-/** An event is taken into quarantine again only after somebody has put it back. */
+/** An event is taken into quarantine again only after an operator has put it back. */
 const newOrReleased: Condition = {
   ConditionExpression: 'attribute_not_exists(pk) OR #state = :released',
   ExpressionAttributeNames: { '#state': 'state' },

@@ -22,7 +22,7 @@ export interface SignalsOptions {
  *   SIGNAL#user  kind#signal  what a signal was counted as, for when it is sent again
  */
 
-/** A signal is of one day, and who sends it again does so soon. */
+/** A signal is of one day, and a sender that repeats it does so soon. */
 const REMEMBERED_DAYS = 3;
 
 const taken = z.object({ signalId: z.string(), takenAtMs: z.int() });

@@ -35,7 +35,8 @@ export class SharedProcessorGate implements ProcessorGate {
 
   async enter(signal: AbortSignal): Promise<void> {
     await this.wait(PATIENCE_MS, signal);
-    // Last, because being the one who looks whether the processor is back means to go and look.
+    // Last, because the breaker may admit this charge as the one that looks whether the processor is back: it has to go
+    // then.
     const retryAfterMs = this.options.breaker.admit();
     if (retryAfterMs !== null) throw new ProcessorDownError(Math.ceil(retryAfterMs));
   }

@@ -13,7 +13,7 @@ import { ShardReader } from './shard-reader.ts';
 
 /** How a bridge spends its time. Tests use short ones. */
 export interface BridgeTimes extends ReadingPace {
-  /** Between two looks at who reads what. */
+  /** Between two looks at which bridge reads which shard. */
   readonly roundMs: number;
   /** The list of shards is asked for again after this long, or when a shard ends. */
   readonly shardListMs: number;
@@ -32,7 +32,7 @@ export const BRIDGE_TIMES: BridgeTimes = {
 export interface BridgeOptions<Data> {
   readonly stream: string;
   readonly source: StreamSource<Data>;
-  /** For a stream that nobody has read before. */
+  /** For a stream that no bridge has read before. */
   readonly beginning: Beginning;
   readonly deliver: Deliver<Data>;
   readonly checkpoints: Checkpoints;

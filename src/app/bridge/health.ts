@@ -36,7 +36,7 @@ export interface Health {
 
 export interface HealthQuestion {
   readonly shards: ReadonlyMap<string, ShardProgress>;
-  /** When the bridge last saw the stream's shards and who else reads them. */
+  /** When the bridge last saw the stream's shards and which other bridges read them. */
   readonly roundAtMs: number;
   readonly nowMs: number;
 }

@@ -79,8 +79,8 @@ export function whatStandsAgainst(entry: FloatEntry, word: FloatWord, now: Insta
 }
 
 /**
- * Writes down the bank's word about a float, whoever brought it. One transaction: the float, its row of the log, its
- * attempts, the account's block after a hard return code and the end of the watch.
+ * Writes down the bank's word about a float, from an event or from the janitor. One transaction: the float, its row of
+ * the log, its attempts, the account's block after a hard return code and the end of the watch.
  */
 export async function recordFloatWord(
   dependencies: FloatWordDependencies,

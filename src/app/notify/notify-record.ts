@@ -76,7 +76,7 @@ async function consider(dependencies: NotifyDependencies, request: NotifyRequest
   return { verdict: 'notified', reason: THREE_DAY_NOTICE, amount };
 }
 
-/** As whoever collects is told of it: it may end the membership, or bring it back. */
+/** The same reason as a run of collections gives: the event may end the membership, or bring it back. */
 async function waitingEvent(
   { pipeline }: NotifyDependencies,
   { userId, subscriptionId, triggerId }: NotifyRequest,

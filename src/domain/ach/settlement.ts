@@ -23,8 +23,8 @@ export interface AchEntry {
 }
 
 /**
- * Settlement is on the next banking day and a return reaches us within two more, so before the third is over nobody can
- * know. Processors without callbacks treat an entry as paid then.
+ * Settlement is on the next banking day and a return reaches us within two more, so before the third is over the
+ * outcome cannot be known. Processors without callbacks treat an entry as paid then.
  */
 const UNCERTAIN_BANKING_DAYS = 3;
 

@@ -24,7 +24,7 @@ export type Hearing =
  * What a subscription is after an event. Of the words about the whole the newest counts, and of the words about payments
  * the newest, if it is newer than that: so the same events give the same subscription in whatever order they come.
  *
- * `holder` is who has the owner's one active place for this SKU.
+ * `holder` is the subscription that has the owner's one active place for this SKU.
  */
 export function hear(
   before: GatewaySubscription,

@@ -42,7 +42,7 @@ export interface RecurringSubscription {
   readonly changedDate: Instant;
 }
 
-/** What somebody was paid for, for the account to see. The number is the account's own count. */
+/** What the account has paid for, for it to see. The number is the account's own count. */
 export interface Receipt {
   readonly accountId: AccountId;
   readonly number: number;
