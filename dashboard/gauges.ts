@@ -1,6 +1,6 @@
 import type { Metrics } from '../src/ports/metrics.ts';
 
-/** What the processes that charge and read streams say of themselves. Null: nobody told. */
+/** What the processes that charge and read streams say of themselves. Null: none did. */
 export interface Gauges {
   readonly breaker: 'open' | 'closed' | null;
   readonly lags: readonly { readonly stream: string; readonly seconds: number }[];

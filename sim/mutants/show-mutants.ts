@@ -8,7 +8,7 @@ export interface MutantFigures {
   readonly total: number;
   readonly found: number;
   readonly missed: readonly string[];
-  /** Of these nobody can say. */
+  /** Of these it cannot be said whether they are found. */
   readonly unclear: readonly string[];
 }
 

@@ -68,7 +68,7 @@ const keyed = (
     .digest('hex'),
 });
 
-/** A refusal is an answer too: who sends the same again gets the same refusal, unless it was one of the moment. */
+/** A refusal is an answer too: the same request again gets the same refusal, unless it was one of the moment. */
 async function answered(work: () => Promise<Answer>, { requestId }: RequestContext): Promise<Answer> {
   try {
     return await work();

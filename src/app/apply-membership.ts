@@ -90,10 +90,7 @@ async function appliedBefore(
   return outcome;
 }
 
-/**
- * Under the lock, because a replay that puts an earlier event back from quarantine holds it too: then that one goes
- * first.
- */
+/** Under the lock: a replay that puts an earlier event back from quarantine holds it too, and that one goes first. */
 async function assertTurn(
   { inbox }: MembershipDependencies,
   { stream, userId, sequence }: InboxEvent,

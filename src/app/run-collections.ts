@@ -172,10 +172,7 @@ async function advance(
   return { then: 'over' };
 }
 
-/**
- * Another worker may have taken the same page at the same time, and have found another end of it: the stored mark
- * counts.
- */
+/** Another worker may have taken the same page at once, and have found another end of it: the stored mark counts. */
 async function moveOn(runs: RunStore, from: Run, to: Run, then: 'page' | 'next-pass'): Promise<NextStep> {
   if (await runs.advance(from, to)) return { then, at: to };
   const current = await runs.get(from.runId);

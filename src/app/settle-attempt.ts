@@ -104,10 +104,7 @@ async function openSubscriptionCase(
   };
 }
 
-/**
- * The case of an open attempt, for the janitor, event or caller that goes on with it: as the trigger that opened it had
- * it.
- */
+/** The case of an open attempt as its trigger had it, for the janitor, event or caller that goes on with it. */
 export function caseOfOpen(
   dependencies: CollectDependencies,
   attempt: Attempt,

@@ -54,8 +54,7 @@ export function limitReached(
 
 /**
  * Two months owed are not taken from one account in one night: the oldest period goes first, one a day. An older period
- * that today's run has handled still blocks the newer one today, so the result does not depend on which is considered
- * first.
+ * that today's run has handled still blocks the newer one today: the result does not depend on their order.
  */
 function initialLimit(
   record: Subscription,

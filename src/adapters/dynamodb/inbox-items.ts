@@ -98,9 +98,7 @@ const outcome = z.object({
   changed: z.array(z.string()),
 });
 
-/**
- * An event in quarantine is done as well, as long as no operator puts it back: delivered again it must not be applied.
- */
+/** An event in quarantine is done as well, as long as no operator puts it back: delivered again it must not be applied. */
 const DONE_AS = ['applied', 'quarantined', 'dropped'] as const;
 const done = z.object({ as: z.enum(DONE_AS), outcome, at: instant, sequence: z.string() });
 export type Done = { readonly [K in keyof z.output<typeof done>]: z.output<typeof done>[K] };

@@ -35,8 +35,7 @@ export class SharedProcessorGate implements ProcessorGate {
 
   async enter(signal: AbortSignal): Promise<void> {
     await this.wait(PATIENCE_MS, signal);
-    // Last, because the breaker may admit this charge as the one that looks whether the processor is back: it has to go
-    // then.
+    // Last: the breaker may admit this charge as the one that looks whether the processor is back, so it has to go.
     const retryAfterMs = this.options.breaker.admit();
     if (retryAfterMs !== null) throw new ProcessorDownError(Math.ceil(retryAfterMs));
   }

@@ -41,9 +41,7 @@ export async function openFloatCase(
   };
 }
 
-/**
- * The case of an open attempt, for the janitor or event that brings the answer: as the trigger that opened it had it.
- */
+/** The case of an open attempt as its trigger had it, for the janitor or event that brings the answer. */
 export function caseOfOpenFloat(
   dependencies: FloatDependencies,
   attempt: Attempt,

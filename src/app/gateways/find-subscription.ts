@@ -5,7 +5,7 @@ import type { GatewaySubscriptions } from '../../ports/gateways.ts';
 
 /** The subscription that an event is about, and which one has the active place that it may want. */
 export interface Matched {
-  /** As it is stored; never written where nobody has heard of it. */
+  /** As it is stored. One that is new here is not in the store yet. */
   readonly stored: GatewaySubscription;
   /** The same, now that the gateway has given it its own id. */
   readonly subscription: GatewaySubscription;

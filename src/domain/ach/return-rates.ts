@@ -10,10 +10,7 @@ export interface AchCounts {
   readonly returns: Readonly<Record<ReturnClass, number>>;
 }
 
-/**
- * The network's limits: an originator who exceeds one is asked to explain, and may lose the right to debit accounts at
- * all.
- */
+/** The network's limits: beyond one we are asked to explain, and may lose the right to debit accounts at all. */
 export const RETURN_RATE_LIMITS: Readonly<Record<ReturnClass, number>> = {
   unauthorized: 0.005,
   administrative: 0.03,

@@ -30,10 +30,7 @@ export function limitPassed(
   return dueDate > latest ? `due_date: ${latest} at the latest` : null;
 }
 
-/**
- * What can be checked without underwriting, which is another service's. A new requirement is added here, with its
- * reason.
- */
+/** What can be checked without underwriting, which is not ours. A new requirement goes here, with its reason. */
 export interface Requirements {
   readonly hasPrimaryAccount: boolean;
   readonly floats: readonly Pick<Float, 'floatId' | 'status'>[];

@@ -22,9 +22,7 @@ export interface FloatChange<F extends Float = Float> {
   readonly entry: LogEntry | null;
 }
 
-/**
- * What the log keeps of an attempt. `process` is the stage that opened it, also when another one brings it to its end.
- */
+/** What the log keeps of an attempt. `process` is the stage that opened it, also when another one brings it to its end. */
 export interface LoggedAttempt {
   readonly attemptId: AttemptId;
   readonly process: Stage;

@@ -127,10 +127,7 @@ function stateOf(attributes: z.output<typeof subscription>['data']['attributes']
   };
 }
 
-/**
- * Anybody who has one of these links or keys can use them; the customer's name and card are not for our operators to
- * see.
- */
+/** Anybody with one of these links or keys can use them; a customer's name and card are not for operators. */
 const HIDDEN = new Set([
   'urls',
   'key',
