@@ -130,7 +130,7 @@ async function handOver({ enqueue, log }: ReplayDependencies, event: InboxEvent)
   }
 }
 
-/** False when another operator was faster. */
+/** False when another replay or drop was faster. */
 async function unlessChanged(decide: () => Promise<void>): Promise<boolean> {
   try {
     await decide();

@@ -57,7 +57,7 @@ function frozenThing(target: FreezeTarget): string {
   return target.scope === 'user' ? `USER#${target.userId}` : target.scope;
 }
 
-/** Sparse: what the janitor, a sweep or an operator has to look at, by when. */
+/** Sparse: what the janitor, a sweep, a run or an operator has to look at, by when. */
 export const DUE_LIST_INDEX = 'due-index';
 /** What a run, request or signal came to, record by record. */
 export const TRIGGER_INDEX = 'trigger-index';
