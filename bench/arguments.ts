@@ -25,7 +25,7 @@ export const HELP = `${USAGE}
                  Looking costs time: figures of such a run are not those of one without
 `;
 
-/** Null when somebody only wants to know what there is. Throws what to say about a wrong one, in one line. */
+/** Null when the caller only wants to know what there is. Throws what to say about a wrong one, in one line. */
 export function readArguments(args: readonly string[]): BenchOptions | null {
   const values = valuesIn(args);
   if (values.help) return null;
@@ -70,7 +70,7 @@ function wholeNumber(name: string, text: string, [least, most]: readonly [number
   throw new Error(`${name} must be a whole number from ${least} to ${most}, not "${text}"`);
 }
 
-/** As it can be typed again; a folder is everybody's own. */
+/** As it can be typed again; the folder is each caller's own. */
 export function commandFor({ parts, records, profile }: BenchOptions): string {
   const options = [
     ...(parts.join() === ALL_PARTS ? [] : [`--only ${parts.join()}`]),

@@ -1,11 +1,11 @@
-/** A number that nobody here has measured, and why it is what it is. */
+/** A number that was not measured here, and why it is what it is. */
 export interface Assumption {
   readonly value: number;
   readonly unit: string;
   readonly why: string;
 }
 
-/** What the growth of cost is computed with, beside what was measured. Whoever knows better changes it here. */
+/** What the growth of cost is computed with, beside what was measured. A better number goes here. */
 export const ASSUMED = {
   daysPerMonth: { value: 30.4, unit: 'days', why: 'due dates are spread evenly over the month' },
   dueDaysInBusiestRun: {

@@ -25,7 +25,7 @@ function usage(): Usage {
   return { rssBytes: process.memoryUsage.rss(), cpuMs: (user + system) / 1_000 };
 }
 
-/** Nothing of this process goes on meanwhile. Reading a pipe also ends when whoever held the other end is gone. */
+/** Nothing of this process goes on meanwhile. Reading a pipe also ends when the process at the other end is gone. */
 function hold(): void {
   if (readSync(GATE, Buffer.alloc(1)) === 0) process.exit(1);
 }

@@ -5,6 +5,6 @@ export interface Bench {
   readonly ground: Ground;
   /** Collections in one timed round. */
   readonly records: number;
-  /** A line for whoever watches. */
+  /** A line for the person who watches. */
   readonly say: (text: string) => void;
 }

@@ -16,7 +16,7 @@ import { strangers, usersStream } from './users-stream.ts';
 
 const ROUNDS = 5;
 const EVENTS = 4_000;
-/** Held up while others have their turn, the bridge must find its shards its own when it goes on. */
+/** Held up while the other takers have their turn, the bridge must find its shards its own when it goes on. */
 const LEASE_MS = 600_000;
 
 const STEADY_PER_S = 500;
@@ -64,7 +64,7 @@ export async function measureBridge({ ground, say }: Bench): Promise<Measured> {
     await takeTurns(place, TAKERS);
     const rounds: Round[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {
-      // Tables grow and neighbours come: who goes first changes with every round.
+      // Tables grow and neighbours come: which taker goes first changes with every round.
       const order = TAKERS.map((_, index) => TAKERS[(index + round) % TAKERS.length] as Taker);
       const taken = await takeTurns(place, order);
       rounds.push(taken);

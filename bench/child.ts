@@ -34,7 +34,7 @@ export class Child {
       detached: true,
     });
     this.ended = once(this.process, 'exit');
-    // Whoever asks a process that has ended is told by `orEnded`.
+    // A request to a process that has ended is told by `orEnded`.
     this.gate.on('error', () => undefined);
     for (const stream of [this.process.stdout, this.process.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -61,7 +61,7 @@ export class Child {
     return this.ask<Usage>({ attend: 'usage' });
   }
 
-  /** Nothing of the process goes on until it is let go. What others do for it does: its leases run. */
+  /** Nothing of the process goes on until it is let go. What the servers do for it does: its leases run. */
   async hold(): Promise<void> {
     await this.ask({ attend: 'hold' });
   }

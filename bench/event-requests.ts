@@ -22,7 +22,7 @@ export async function measureEventRequests({ ground }: Bench): Promise<Measured>
     await site.settle(members);
     await putAndWait(site, stream, members);
     const users = members.map(({ bankUser }) => bankUser.user_id);
-    // Who is idle renews its leases and looks for work all the same: that is not these events' doing.
+    // An idle bridge or worker renews its leases and looks for work all the same: that is not these events' doing.
     const seen = dynamodb.take().filter(({ body }) => users.some((user) => body.includes(user)));
     const { read, write } = unitsOf(seen);
     return {

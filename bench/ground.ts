@@ -44,7 +44,7 @@ export class Ground {
     this.profile = profile;
   }
 
-  /** `onStack`: how to end it all when somebody asks before the rest is up. */
+  /** `onStack`: how to end it all when the caller asks before the rest is up. */
   static async prepare(
     onStack: (stop: () => Promise<void>) => void,
     profile: Profile | null,

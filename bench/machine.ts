@@ -13,7 +13,7 @@ export interface MachineFacts {
   readonly redis: string;
   readonly java: string;
   readonly dynamodb_local: string;
-  /** Of the last minute before the first measurement: whether anybody else was busy. */
+  /** Of the last minute before the first measurement: whether other programs were busy. */
   readonly load_before: number;
 }
 

@@ -23,7 +23,7 @@ function isEmptyFolder(path: string): boolean {
   }
 }
 
-/** Whoever has mistyped something needs one line; a stack is for whoever mends the bench. */
+/** A caller who has mistyped something needs one line; a stack is for a developer who mends the bench. */
 function readOptions(): BenchOptions | null {
   try {
     const options = readArguments(process.argv.slice(2));
@@ -78,7 +78,7 @@ async function main(): Promise<void> {
     say('done');
     if (json) process.stdout.write(`${lineOf(report)}\n`);
   } catch (error) {
-    // Whoever stops it pulls the ground from under what is being measured: that is no failure, and the end is near.
+    // Ctrl-C pulls the ground from under what is being measured: that is no failure, and the end is near.
     if (asked.signal.aborted) await new Promise(() => undefined);
     await stop();
     throw error;

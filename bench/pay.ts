@@ -21,7 +21,7 @@ const TOKEN = 'token-of-the-bench';
 /** More would overflow the queue of a listening socket, and the time would be that of TCP's second try. */
 const CONNECTIONS = 250;
 
-/** Short: who finds a member busy looks again after the lease, and the bench waits for all of them. */
+/** Short: a job that finds a member busy looks again after the lease, and the bench waits for all of them. */
 const SHORT_LEASE = { LOCK_LEASE_MS: '3000', LOCK_HEARTBEAT_MS: '250', PROCESSOR_TIMEOUT_MS: '1000' };
 
 interface Order {
@@ -36,7 +36,10 @@ interface Burst {
   readonly statuses: Readonly<Record<number, number>>;
 }
 
-/** A thousand payments by hand at once for two hundred records, beside a handler that only enqueues; then, who was charged. */
+/**
+ * A thousand payments by hand at once for two hundred records, beside a handler that only enqueues; then, which members
+ * were charged.
+ */
 export async function measurePay({ ground, say }: Bench): Promise<Measured> {
   const site = await openSite(ground);
   const [api, bare] = await Promise.all([apiPort(ground, site), barePort(ground, site)]);
@@ -79,7 +82,7 @@ async function takeTurns(
     await site.redis.flushdb();
     return burst;
   };
-  // Who goes first changes with every round.
+  // Which one goes first changes with every round.
   if (apiFirst) return { api: await turn(ports.api), bare: await turn(ports.bare) };
   const bare = await turn(ports.bare);
   return { bare, api: await turn(ports.api) };

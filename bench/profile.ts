@@ -75,16 +75,16 @@ function addTimes(times: Map<string, number>, { nodes, samples, timeDeltas }: Cp
   const rooms = roomsOf(nodes);
   for (const [look, id] of samples.entries()) {
     const room = rooms.get(id) ?? 'unknown';
-    // A negative one is V8's clock going back; it cannot be time that somebody spent.
+    // A negative one is V8's clock going back; it cannot be time that was spent.
     times.set(room, (times.get(room) ?? 0) + Math.max(0, timeDeltas[look] ?? 0));
   }
 }
 
-/** What has no file of its own, a built-in function, is done for whoever called it. */
+/** What has no file of its own, a built-in function, counts for its caller. */
 function roomsOf(nodes: readonly ProfileNode[]): Map<number, string> {
   const rooms = new Map<number, string>();
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
-  // A profile lists callers before those whom they call.
+  // A profile lists callers before the functions that they call.
   for (const { id, callFrame } of nodes) {
     const caller = rooms.get(parents.get(id) ?? -1);
     rooms.set(id, roomOf(callFrame) ?? caller ?? 'Node: outside JavaScript');

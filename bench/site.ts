@@ -26,7 +26,7 @@ export interface Site {
   readonly runs: RunStore;
   /** Puts members into the tables and tells the bank of them. */
   settle(members: readonly DemoMember[]): Promise<void>;
-  /** Only their billing rows: for those whom nobody will ask about. */
+  /** Only their billing rows: for members about whom the bank is never asked. */
   fill(members: readonly DemoMember[]): Promise<void>;
   /** Takes the billing rows of members away again. */
   remove(members: readonly DemoMember[]): Promise<void>;

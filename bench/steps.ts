@@ -4,7 +4,7 @@ import { dueRecordOf } from './members.ts';
 import type { Exchange } from './recording-proxy.ts';
 import { operationOf } from './template.ts';
 
-/** How long a step of a collection takes when nobody else is in flight, seen from between the worker and its servers. */
+/** How long a step of a collection takes when no other is in flight, seen from between the worker and its servers. */
 export interface StepTime {
   readonly step: string;
   readonly ms: number;
@@ -23,7 +23,7 @@ const STEPS = [
 ] as const;
 type Step = (typeof STEPS)[number];
 
-/** The time between two steps is the worker’s own, or that of others whose turn it was. */
+/** The time between two steps is the worker’s own, or that of other processes whose turn it was. */
 const BETWEEN = 'in the worker, between them';
 
 /** Of each step the median over all members, and of what lies between. */

@@ -46,7 +46,7 @@ export async function measureThroughput(bench: Bench, template: Template): Promi
         async () => (measured.pipeline = await pipelineRound(site, worker, records)),
         async () => (measured.bare = await floorRound(site, floor, here, records)),
       ];
-      // Tables grow and neighbours come: who goes first changes with every round.
+      // Tables grow and neighbours come: which one goes first changes with every round.
       for (const turn of round % 2 === 0 ? turns.reverse() : turns) await turn();
       const { pipeline, bare } = measured as Required<typeof measured>;
       pipelines.push(pipeline);

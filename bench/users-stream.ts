@@ -32,7 +32,7 @@ export function usersStream(ground: Ground): UsersStream {
   };
 }
 
-/** Users whom nobody has to know: an event is stored before anybody asks who it is about. */
+/** Users that no service has to know: an event is stored before the user service is asked about its user. */
 export const strangers = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
 
 async function putOnce(

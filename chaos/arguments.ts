@@ -18,7 +18,7 @@ export const HELP = `npm run chaos -- [--seed N] [--users N] [--faults N] [--jso
   --json       the last line on standard output is one JSON object; everything else goes to standard error
 `;
 
-/** Null when somebody only wants to know what there is. Throws what to say about a wrong one. */
+/** Null when the caller only wants to know what there is. Throws what to say about a wrong one. */
 export function readArguments(args: readonly string[]): ChaosOptions | null {
   const { values } = parseArgs({
     args: [...args],

@@ -8,20 +8,20 @@ export interface PutEvent {
   readonly isGood: boolean;
 }
 
-/** A promise: somebody heard a 2xx. */
+/** A promise: a caller heard a 2xx. */
 export interface Promised {
   readonly what: 'payment' | 'signal' | 'run';
   /** Where one learns what became of it. */
   readonly statusUrl: string;
 }
 
-/** Everything that must not be lost, written down by those who asked for it. */
+/** Everything that must not be lost, written down by the callers who asked for it. */
 export class Book {
   readonly events: PutEvent[] = [];
   /** Periods that were paid before their members joined: this bank knows nothing of them. */
   readonly paidBefore = new Set<string>();
   private readonly promises = new Map<string, Promised>();
-  /** Asked for and not promised: the record was paid, somebody was charging it, and the like. */
+  /** Asked for and not promised: the record was paid, a run was charging it, and the like. */
   refused = 0;
 
   put(event: PutEvent): void {

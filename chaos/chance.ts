@@ -1,4 +1,4 @@
-/** Draws that follow from a seed: whoever has the seed can have the same storm again. */
+/** Draws that follow from a seed: with the same seed the same storm comes again. */
 export class Chance {
   private state: number;
 

@@ -22,7 +22,7 @@ export interface ChaosTools {
   /** With the time in front. */
   readonly stamped: (text: string) => string;
   readonly ending: Ending;
-  /** Aborted when somebody wants it to stop, when the time is up, and when it cannot go on. */
+  /** Aborted when the operator presses Ctrl-C, when the time is up, and when it cannot go on. */
   readonly stopped: AbortController;
 }
 
@@ -61,7 +61,7 @@ async function stormAndQuiet(
   const { seed, users, faults } = options;
   const desk = new ApiDesk(ground);
   const book = new Book();
-  // Another seed than the plan's: who asks for what has nothing to do with what strikes when.
+  // Another seed than the plan's: what callers ask for has nothing to do with what strikes when.
   const traffic = new Traffic(ground, { desk, book, chance: new Chance(seed + 1) });
   const struck: Fault[] = [];
   const progress = out.counter('faults');

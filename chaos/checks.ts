@@ -74,15 +74,18 @@ export interface DealtWith {
 export const lostEvents = (put: readonly PutEvent[], { applied, quarantined }: DealtWith): PutEvent[] =>
   put.filter((event) => !applied.has(eventName(event)) && !quarantined.has(eventName(event)));
 
-/** In quarantine although nothing is wrong with them: a dependency was down, and somebody counted that. */
+/** In quarantine although nothing is wrong with them: a dependency was down, and a worker counted that as a failed try. */
 export const heldBackEvents = (put: readonly PutEvent[], { quarantined }: DealtWith): PutEvent[] =>
   put.filter((event) => event.isGood && quarantined.has(eventName(event)));
 
-/** Applied although nobody can read them: somebody made up what they say. */
+/** Applied although they cannot be read: a worker made up what they say. */
 export const misreadEvents = (put: readonly PutEvent[], { applied }: DealtWith): PutEvent[] =>
   put.filter((event) => !event.isGood && applied.has(eventName(event)));
 
-/** `told`: what others heard of, named by record and time of the change. What a record is now must be among it. */
+/**
+ * `told`: what the subscriptions stream carried, named by record and time of the change. What a record is now must be
+ * among it.
+ */
 export const untoldChanges = (rows: readonly Row[], told: ReadonlySet<string>): string[] =>
   rows
     .map(({ subscriptionId, lastRunDate }) => changeName(subscriptionId, lastRunDate))
@@ -99,7 +102,7 @@ export const eventName = ({
   readonly identity: string;
 }): string => `${stream} ${identity}`;
 
-/** What somebody who asks after a promise hears. Null: nobody knows of it. */
+/** What a caller who asks after a promise hears. Null: it is unknown. */
 export interface Outcome {
   readonly status: string;
   readonly outcome: string | null;
@@ -130,7 +133,7 @@ const TAKEN: Readonly<Record<string, readonly LedgerLine['effect'][]>> = {
   sent: ['sent', 'debit', 'credit'],
 };
 
-/** Those of which somebody heard that money was taken, and the bank does not know of it. */
+/** Those whose callers heard that money was taken, and the bank does not know of it. */
 export function unpaidRequests(
   promised: readonly Promised[],
   outcomes: ReadonlyMap<string, Outcome | null>,
@@ -144,7 +147,7 @@ export function unpaidRequests(
   });
 }
 
-/** How many promises came to which end, for people: a storm in which nobody pays proves little. */
+/** How many promises came to which end, for people: a storm without payments proves little. */
 export function endings(
   promised: readonly Promised[],
   outcomes: ReadonlyMap<string, Outcome | null>,
@@ -193,7 +196,7 @@ export const lostPeriods = (rows: readonly Row[], lastRun: LastRun): string[] =>
     .map((chain) => `${chain.at(-1)?.subscriptionId} is the last of a member who has not left`),
 ];
 
-/** That it was tried before it was paused, say, does not help: it is due again. */
+/** Earlier attempts do not matter: a SCHEDULED record that is due needs a verdict of the last run that lets it wait. */
 function wasForgotten({ status, billingDate, subscriptionId }: Row, { tick, verdicts }: LastRun): boolean {
   if (status !== 'SCHEDULED' || billingDate >= tick) return false;
   return !MAY_WAIT.includes(verdicts.get(subscriptionId) ?? 'not considered');

@@ -49,7 +49,7 @@ class Post {
     this.begin();
   }
 
-  /** Settled in its work: it has said that it is up, and nobody has put it to sleep. */
+  /** Settled in its work: it has said that it is up, and the storm has not put it to sleep. */
   get isAtWork(): boolean {
     return this.isUp && this.waker === null;
   }
@@ -140,7 +140,7 @@ export class Crew {
     }
   }
 
-  /** Whoever ends without being killed is told of, and started again like the others. */
+  /** A process that ends without being killed is told of, and started again like the others. */
   onOwnEnd(tell: (name: string, how: string) => void): void {
     this.tellOfOwnEnd = tell;
   }
@@ -158,7 +158,7 @@ export class Crew {
     return this.post(role, place).stop(forMs);
   }
 
-  /** Those who are asleep, ended or not yet up. */
+  /** Processes that are asleep, ended or not yet up. */
   missing(): string[] {
     return [...this.posts.values()].filter(({ isAtWork }) => !isAtWork).map(({ name }) => name);
   }

@@ -25,7 +25,7 @@ export const EVENING: HourAndMinute = [22, 1];
 export const timeOn = (day: CalendarDate, [hour, minute]: HourAndMinute): Instant =>
   plusMs(midnightOf(day), (hour * 60 + minute) * MINUTE_MS);
 
-/** Spread over the days, from 0, the first of which has somebody: traffic begins with it. */
+/** Spread over the days, from 0, the first of which has a member: traffic begins with it. */
 export const joinersOn = (
   day: number,
   { users, days }: { readonly users: number; readonly days: number },

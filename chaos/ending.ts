@@ -1,4 +1,4 @@
-/** Somebody pressed Ctrl-C. */
+/** The operator pressed Ctrl-C. */
 export class Interruption extends Error {}
 
 /** How to end what was begun so far, at any time: the last first, because the parts need each other. */

@@ -25,8 +25,8 @@ import { firstDawn } from './days.ts';
 import { CREW } from './plan.ts';
 
 /**
- * Short, so that the dead are missed soon and who sleeps has lost everything when it wakes. The lease must still outlast a
- * charge and its outcome.
+ * Short: dead processes are noticed soon, and a stopped one has lost its locks when it wakes. The lease must still
+ * outlast a charge and its outcome.
  */
 const TIMES = {
   LOCK_LEASE_MS: '4000',
@@ -40,7 +40,7 @@ const AT_ONCE = '8';
 
 export interface Ground {
   readonly dataDir: string;
-  /** Tables, ledger and logs stay when all else has ended: somebody will want to look. */
+  /** Tables, ledger and logs stay when all else has ended: a developer will want to look. */
   keepData(): void;
   /** What makes a process part of it. */
   readonly environment: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ export interface Ground {
   readonly tables: TableNames;
   readonly kinesis: KinesisClient;
   readonly usersStream: string;
-  /** Where others hear of changes. */
+  /** Where other services hear of changes. */
   readonly changesStream: string;
   readonly redis: Redis;
   readonly queues: QueueSet;
@@ -65,7 +65,7 @@ export async function prepareGround(ending: Ending): Promise<Ground> {
   const dataDir = await mkdtemp(join(tmpdir(), 'collections-chaos-'));
   let keep = false;
   ending.add(async () => (keep ? undefined : rm(dataDir, { recursive: true, force: true })));
-  // On disk: whoever looks for what went wrong needs the tables.
+  // On disk: a developer who looks for what went wrong needs the tables.
   const stack = await startStack({ dataDir });
   ending.add(() => stack.stop());
   const servers = {

@@ -68,7 +68,7 @@ function endOnSignals(out: Terminal, { ending, stopped }: Running): void {
 main().then(
   (code) => process.exit(code),
   (error: unknown) => {
-    // Whoever stops it pulls the ground from under it: no failure, and it ends by itself.
+    // Ctrl-C pulls the ground from under it: no failure, and it ends by itself.
     if (error instanceof Interruption) return;
     process.stderr.write(`${colour('red', 'failed')}: ${(error as Error).message}\n`);
     process.exit(1);

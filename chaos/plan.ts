@@ -122,7 +122,7 @@ export function kindOf(fault: Fault): string {
   }
 }
 
-/** What happens to whom, and for how long. */
+/** What happens to which process, and for how long. */
 export function describe(fault: Fault): string {
   switch (fault.what) {
     case 'killed':

@@ -14,20 +14,20 @@ import { TIMED_RUNS, newestRun } from './timetable.ts';
 const DAYS = 5;
 const LOOK_EVERY_MS = 500;
 /**
- * In an ordinary run a day is over after seconds, the first after a minute: runs whose records others took meanwhile wait
- * half a minute for their verdicts before they end without.
+ * In an ordinary run a day is over after seconds, the first after a minute: runs whose records other runs took
+ * meanwhile wait half a minute for their verdicts before they end without.
  */
 const DAY_LIMIT_MS = 300_000;
 /** What is put off is looked at again after minutes of the members' time: so many pass now and then while we look. */
 const MEANWHILE = '20m';
 const LOOKS_BETWEEN = 6;
 
-/** The lists that empty themselves when nothing goes wrong. Others hold what is waited for, a bank's word for instance. */
+/** The lists that empty themselves when nothing goes wrong. Others hold what is waited for, like a bank's word. */
 const MUST_EMPTY = ['open-attempts', 'inbox', 'membership-flags', 'requests', 'running-runs'];
 
 export interface QuietOptions {
   readonly book: Book;
-  /** Everybody is up: from now on nobody has a reason not to be. */
+  /** Every process is up: from now on none has a reason not to be. */
   readonly onBegin: () => void;
   readonly onDay: (evening: Instant) => void;
   /** Now and then, what a day still waits for. */
@@ -35,8 +35,8 @@ export interface QuietOptions {
 }
 
 /**
- * Nothing strikes any more: everybody comes up, and day after day everything that was begun comes to its end. Gives what
- * does not.
+ * Nothing strikes any more: every process comes up, and day after day everything that was begun comes to its end. Gives
+ * what does not.
  */
 export async function quiet(
   ground: Ground,
@@ -76,7 +76,7 @@ async function settled(
   }
 }
 
-/** The janitor looks once a minute of real time; here nobody waits for that. */
+/** The janitor looks once a minute of real time; here it is called at once. */
 async function letTimePass({ bank, queues }: Ground): Promise<void> {
   await bank.advance(MEANWHILE);
   await queues.get('janitor').add('round', {});

@@ -1,7 +1,7 @@
 import type { Fault } from './plan.ts';
 import type { Findings, Verdict } from './verdict.ts';
 
-/** A process that nobody killed, and that is gone. */
+/** A process that the storm did not kill, and that is gone. */
 export interface OwnEnd {
   readonly name: string;
   readonly how: string;

@@ -25,8 +25,8 @@ export interface StormOptions {
 }
 
 /**
- * Day after day the clock moves on, members join, runs become due and faults strike, while others ask for what they want.
- * Settles when the last trouble is over and everybody has an answer.
+ * Day after day the clock moves on, members join, runs become due and faults strike, while callers ask for what they
+ * want. Settles when the last trouble is over and every caller has an answer.
  */
 export async function storm(ground: Ground, options: StormOptions): Promise<void> {
   const { plan, users, traffic, onFault, onDay } = options;
@@ -37,7 +37,7 @@ export async function storm(ground: Ground, options: StormOptions): Promise<void
     const today = addDays(firstDay, day);
     const morning = timeOn(today, MORNING);
     await ground.bank.setTime(morning);
-    // Seeding knows no conditions: what it repeats at a store that fell asleep would undo what others have done since.
+    // Seeding knows no conditions: what it repeats at a store that fell asleep would undo what workers have done since.
     await weather.calm();
     const joined = await join(ground, `day${day + 1}`, joinersOn(day, { users, days }));
     traffic.join(joined);
@@ -76,8 +76,8 @@ async function strikeAllDay(
 }
 
 /**
- * Made-up members of every kind. A machine that is too busy is asked again: who is there is left alone, and nobody starts a run
- * over the others before they are.
+ * Made-up members of every kind. A machine that is too busy is asked again: members who are there are left alone, and
+ * no run starts over the others before they are.
  */
 async function join(ground: Ground, prefix: string, users: number): Promise<DemoMember[]> {
   const { now } = await ground.bank.time();

@@ -7,7 +7,7 @@ import type { DealtWith, LedgerLine, Row } from './checks.ts';
 import { changeName, eventName } from './checks.ts';
 import type { Ground } from './ground.ts';
 
-/* What is stored and was told, read with eyes of its own: nothing here is shared with those who wrote it. */
+/* What is stored and was told, read with eyes of its own: nothing here is shared with the processes that wrote it. */
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -116,7 +116,7 @@ async function ledger(bankUrl: string, filter: string): Promise<unknown[]> {
 
 const change = z.object({ data: z.object({ subscription_id: z.string(), last_run_date: z.string() }) });
 
-/** The changes of which others were told, from the beginning of their stream. */
+/** The changes that the subscriptions stream carried, from its beginning. */
 export async function readTold({ kinesis, changesStream: StreamName }: Ground): Promise<Set<string>> {
   const told = new Set<string>();
   const { Shards = [] } = await kinesis.send(new ListShardsCommand({ StreamName }));

@@ -43,7 +43,7 @@ const promise = z.object({ status_url: z.string() });
 const signalTaken = z.object({ requests: z.array(promise).optional() });
 const runTaken = z.object({ run_id: z.string() });
 
-/** Asked for at a time when it may not be had: somebody charges the record, it is paid, and the like. */
+/** Asked for at a time when it may not be had: a run charges the record, it is paid, and the like. */
 const REFUSED = 409;
 
 /** Members and neighbours who know nothing of the storm. They write down what they were promised. */
@@ -77,7 +77,7 @@ export class Traffic {
     this.flow(SIGNAL_EVERY_MS, () => this.signal());
   }
 
-  /** Nobody asks for anything new. Settles when everybody has an answer to what they asked for. */
+  /** No caller asks for anything new. Settles when every caller has an answer to what they asked for. */
   async end(): Promise<void> {
     this.ending.abort();
     await Promise.all(this.flows);
@@ -85,7 +85,7 @@ export class Traffic {
     if (this.troubles.length > 0) throw this.troubles[0];
   }
 
-  /** Nobody waits for the answer of another before they ask. */
+  /** No caller waits for the answer of another before they ask. */
   private flow(everyMs: number, ask: () => Promise<void>): void {
     const { signal } = this.ending;
     const flowing = async (): Promise<void> => {

@@ -188,7 +188,7 @@ async function verdictsOf(desk: ApiDesk, run: string): Promise<Map<string, strin
 
 const audited = z.object({ violations: z.array(z.unknown()), unsettled: z.int() });
 
-/** Whoever never stood still to be audited counts as well: nobody writes any more. */
+/** Users the audit could not settle count as violations: nothing writes any more, so nothing should change. */
 async function violationsOfAudit(ground: Ground, out: Terminal): Promise<number> {
   let written = '';
   await runAudit(ground.environment, { json: true, write: (text) => (written += text) }, out);

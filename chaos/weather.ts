@@ -87,7 +87,7 @@ export class Weather {
 
   private lasts(trouble: Promise<unknown>): void {
     const noted = trouble.finally(() => this.lasting.delete(noted));
-    // Whoever waits for the calm hears of what failed.
+    // A failure is reported by `calm`.
     noted.catch(() => undefined);
     this.lasting.add(noted);
   }

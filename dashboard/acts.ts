@@ -31,7 +31,7 @@ import { laterEvents } from './pages/quarantine.ts';
 import { recurringUrl } from './pages/recurring.ts';
 import { statusPill } from './pages/users.ts';
 
-/** What operators do. Each is asked about once more before it is done, and leaves a line in the log with who did it. */
+/** What operators do. Each is asked about once more before it is done, and is logged with the operator's name. */
 export function actRoutes(context: ConsoleContext): Router {
   const router = express.Router();
   const acts: Readonly<Record<string, (request: Request, response: Response) => Promise<void>>> = {
@@ -129,7 +129,7 @@ function targetOf({ scope, user_id }: z.output<typeof freezeForm>): FreezeTarget
   return target;
 }
 
-/** Whoever has no record has no page either: their freeze is seen in the list. */
+/** A user without records has no page: their freeze is seen in the list. */
 async function backFrom({ stores, patience }: ConsoleContext, target: FreezeTarget): Promise<string> {
   if (target.scope !== 'user') return '/freezes';
   const { subscriptions, malformed } = await patience.inTime(() =>

@@ -32,7 +32,7 @@ export interface DashboardOptions {
 
 const FORM_LIMIT = '16kb';
 
-/** The way of a request: is it one of ours, who sends it, and then the page. */
+/** The way of a request: is it one of ours, which user sends it, and then the page. */
 export function createDashboard(options: DashboardOptions): Express {
   const { tokens, sessions, health, metrics, log } = options;
   const app = express();
@@ -126,7 +126,7 @@ const recognised =
     next();
   };
 
-/** Whoever scrapes has a token and no cookie. */
+/** A scraper has a token and no cookie. */
 function tokenOrSession(tokens: readonly ApiToken[]): RequestHandler {
   const find = callerOf(tokens);
   return (request, response, next) => {
@@ -203,7 +203,7 @@ function signInRoutes({ tokens, sessions, signInGuard, log }: DashboardOptions):
   return router;
 }
 
-/** Where TLS ends before us, whoever ends it says so. Said falsely, it only keeps the liar's own cookie to https. */
+/** Where TLS ends before us, the proxy that ends it says so. Said falsely, it only keeps the liar's own cookie to https. */
 const cookieOptions = (request: Request) => ({
   httpOnly: true,
   sameSite: 'strict' as const,

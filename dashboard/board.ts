@@ -32,9 +32,9 @@ const SHOWN = new Set([
 ]);
 
 /**
- * Bull Board, twice: one that only shows, for whoever may only look. What operators may do with a job stays within what
- * the pipeline can take: jobs are hints, so one may be tried again, brought forward or thrown away, and a queue may be
- * held. Writing one by hand would have nobody's name on it; the console and the API do that.
+ * Bull Board, twice: one that only shows, for callers who may only look. What operators may do with a job stays within
+ * what the pipeline can take: jobs are hints, so one may be tried again, brought forward or thrown away, and a queue
+ * may be held. A job written by hand would carry no operator's name; those of the console and the API do.
  */
 export function bullBoard(queues: Pick<QueueSet, 'get'>, log: Log): RequestHandler {
   const [toLook, toAct] = [board(queues, true), board(queues, false)];
@@ -75,7 +75,7 @@ function board(queues: Pick<QueueSet, 'get'>, readOnlyMode: boolean): RequestHan
         overview: { groupByDelimiter: true },
         pollingInterval: { showSetting: true, forceInterval: 5 },
       },
-      // Reasons of failures are texts of others, which no formatter sees.
+      // Reasons of failures are texts of other programs, which no formatter sees.
       handlerHooks: {
         after: (_context, result) => ({ ...result, body: textsCleaned(result.body) as object }),
       },
@@ -86,7 +86,7 @@ function board(queues: Pick<QueueSet, 'get'>, readOnlyMode: boolean): RequestHan
 
 const FOREIGN_FONTS = /<link href="https:[^>]*>/g;
 
-/** The page would ask a stranger for a font, which tells the stranger who looks; it has others. */
+/** The page would ask a foreign server for a font, which tells that server who looks; it has others. */
 function withoutForeignFonts(app: Application): RequestHandler {
   const render = app.render.bind(app);
   app.render = (name: string, options?: unknown, done?: (error: Error, page: string) => void): void =>

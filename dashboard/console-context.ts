@@ -71,7 +71,7 @@ export const operatorsOnly: RequestHandler = (_request, response, next) => {
 
 export type PageFrame = Omit<Frame, 'caller' | 'health'>;
 
-/** Asks how everybody is while the page is made: who is down is said above whatever could still be shown. */
+/** Asks how every dependency is while the page is made: what is down is said above whatever could still be shown. */
 export async function show(
   { health }: Pick<ConsoleContext, 'health'>,
   response: Response,

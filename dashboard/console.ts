@@ -307,7 +307,7 @@ interface MemberAsked {
   readonly float: FloatId | null;
 }
 
-/** What is shown of a member to whoever looks. */
+/** What is shown of a member to every viewer. */
 interface Member {
   readonly view: Omit<UserView, 'request' | 'mayAct'>;
   readonly advances: MemberFloats;
@@ -369,7 +369,7 @@ function listen({ live, nowMs }: ConsoleContext, request: Request, response: Res
     throw new PageError(503, 'Too many listen', 'Load the page again later.');
 }
 
-/** What belongs to a topic, rendered for all who listen to it: nothing in it depends on who looks. */
+/** What belongs to a topic, rendered for all who listen to it: nothing in it depends on the viewer. */
 export async function renderTopic(context: ConsoleContext, topic: string): Promise<Fragments> {
   const [kind = '', ...rest] = topic.split(':');
   const id = rest.join(':');

@@ -26,7 +26,7 @@ export interface Foretold {
   /** Of one that is being made here. */
   readonly making: ForecastProgress | null;
   readonly failed: boolean;
-  /** The last one for that day, whoever made it. Null: nobody could be asked. */
+  /** The last one for that day, of whichever process. Null: the shelf did not answer. */
   readonly forecast: Answer<Forecast | null>;
 }
 

@@ -34,7 +34,7 @@ export interface Frame {
   readonly health: HealthReport;
   /** What the page listens to. */
   readonly topics?: readonly string[];
-  /** Changes with what the page shows that depends on who looks: then the page is asked for anew. */
+  /** Changes with what the page shows that depends on the viewer: then the page is asked for anew. */
   readonly mark?: Html | null;
   /** What came of what was just done. */
   readonly notice?: Html | null;
@@ -75,7 +75,7 @@ export function framedPage(
   `);
 }
 
-/** A page for somebody who is not inside. */
+/** A page for a visitor who is not signed in. */
 export const doorPage = (title: string, body: Html): string =>
   documentOf({ title, topics: [], door: true })(html`
     <main id="main"><a class="brand" href="/">${LOGO}Collections</a>${body}</main>
@@ -134,7 +134,7 @@ export function outageBanner({ checks }: HealthReport): Html | null {
 export const notice = (kind: 'good' | 'warn' | 'bad', text: Renderable): Html =>
   html`<div class="banner ${kind}" role="status"><p>${text}</p></div>`;
 
-/** Where something would stand if whoever knows it answered. */
+/** Where something would stand if the service that knows it answered. */
 export const missing = (what: string): Html =>
   html`<p class="missing">${what} cannot be shown right now.</p>`;
 

@@ -1,6 +1,6 @@
 import type { Metrics } from '../src/ports/metrics.ts';
 
-/** What the processes that charge and read streams say of themselves. Null: nobody told. */
+/** What the processes that charge and read streams say of themselves. Null: none did. */
 export interface Gauges {
   readonly breaker: 'open' | 'closed' | null;
   readonly lags: readonly { readonly stream: string; readonly seconds: number }[];
@@ -45,8 +45,8 @@ const samplesOf = (text: string): Sample[] =>
   }));
 
 /**
- * Every process has the gauge; one that charges nothing says 0 for ever. So one that is open counts, and only who has sent
- * a charge can say that it is closed.
+ * Every process exports this gauge; those that never charge always report 0. So any open breaker counts, and "closed"
+ * is believed only where a charge was sent.
  */
 function breakerIn(samples: readonly Sample[]): Gauges['breaker'] {
   if (samples.some(({ name, value }) => name === 'collections_processor_breaker_open' && value === 1))

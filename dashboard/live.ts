@@ -20,10 +20,10 @@ interface Listener {
 const BETWEEN_LOOKS_MS = 2_000;
 const MOST_LISTENERS = 200;
 export const MOST_TOPICS = 4;
-/** Who reads more slowly than this is let go; the browser comes again. */
+/** A browser that reads more slowly than this is let go; it comes again. */
 const MOST_UNREAD_BYTES = 1_000_000;
 
-/** Tells pages what has changed. Looks only while somebody listens, once for all of them. */
+/** Tells pages what has changed. Looks only while a page listens, once for all of them. */
 export class LiveHub {
   private readonly options: LiveOptions;
   private readonly listeners = new Set<Listener>();
@@ -44,7 +44,7 @@ export class LiveHub {
       clearTimeout(expiry);
       this.listeners.delete(listener);
     });
-    // An error that nobody hears would end the process, for all who listen.
+    // An unhandled error would end the process, for all who listen.
     response.on('error', this.options.onFailure);
     response.writeHead(200, {
       'content-type': 'text/event-stream',
@@ -93,7 +93,7 @@ export class LiveHub {
   private letGo(listener: Listener): void {
     const { response } = listener;
     this.listeners.delete(listener);
-    // An end waits until all was read, which whoever stopped reading never does.
+    // An end waits until all was read, which a browser that stopped reading never does.
     if (response.writableLength > 0) response.destroy();
     else response.end();
   }

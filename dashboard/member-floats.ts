@@ -20,7 +20,7 @@ export interface MemberFloats {
   readonly today: CalendarDate;
 }
 
-/** `asked`: the float that is looked at. Null: the open one, unless somebody looks at a record. */
+/** `asked`: the float that is looked at. Null: the open one, unless a record is looked at. */
 export async function readMemberFloats(
   { stores, clock, patience }: Pick<ConsoleContext, 'stores' | 'clock' | 'patience'>,
   userId: UserId,

@@ -1,6 +1,6 @@
 import { BadCursorError } from '../src/errors.ts';
 
-/** Thrown by whoever answers a request to show a page that says why not. */
+/** Thrown by a handler to show a page that says why not. */
 export class PageError extends Error {
   readonly status: number;
   readonly title: string;

@@ -2,7 +2,7 @@ import type { Timer } from '../src/ports/timer.ts';
 import { BadCursorError } from '../src/errors.ts';
 import { PageError } from './page-error.ts';
 
-/** What was found out; null when whoever was asked did not answer. */
+/** What was found out; null when the service did not answer. */
 export type Answer<T> = { readonly value: T } | null;
 
 /** A page that shows most of it now is worth more than all of it a minute later. */
@@ -21,7 +21,7 @@ export class Patience {
     try {
       return { value: await this.inTime(question) };
     } catch (error) {
-      // Nobody failed to answer: it was asked for what cannot be.
+      // No service failed to answer: it was asked for what cannot be.
       if (error instanceof BadCursorError) throw error;
       this.onFailure(error);
       return null;

@@ -70,7 +70,7 @@ export function meter(share: number | null, limit: number, label: string): Html 
   </svg>`;
 }
 
-/** A share of the longest. Its figures stand beside it, so nobody need be told of the bar. */
+/** A share of the longest. Its figures stand beside it, so a screen reader skips the bar. */
 export const bar = (share: number, outcome: Outcome): Html =>
   html`<svg class="meter" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
     <rect class="track" x="0" y="0" width="100" height="8" />

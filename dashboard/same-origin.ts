@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 
 /**
- * Whether a page of ours sent it. Browsers say so themselves; an older one at least names the page's origin. Whoever says
- * neither is no browser, and has the API.
+ * Whether a page of ours sent it. Browsers say so themselves; an older one at least names the page's origin. A client
+ * that says neither is no browser, and has the API.
  */
 export function isFromOurPages(request: Request): boolean {
   const site = request.get('sec-fetch-site');

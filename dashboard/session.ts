@@ -17,7 +17,7 @@ export interface SessionOptions {
 }
 
 /**
- * Who is signed in is said by the cookie alone, so any dashboard process can read it. Its signature hangs on every
+ * The cookie alone says which user is signed in, so any dashboard process can read it. Its signature hangs on every
  * configured token: changing one ends all sessions.
  */
 export class Sessions {
@@ -41,7 +41,7 @@ export class Sessions {
     return `${said}.${this.sign(said).toString('base64url')}`;
   }
 
-  /** Null: nobody is signed in, or no longer. */
+  /** Null: not signed in, or no longer. */
   read(cookies: string | undefined): Session | null {
     const [said = '', signature = ''] = cookieIn(cookies).split('.');
     const given = Buffer.from(signature, 'base64url');

@@ -7,17 +7,17 @@ interface Limit {
   readonly mostAtOnce: number;
 }
 
-/** One who types: an error or two cost nothing, and whoever sends more at once is not a person. */
+/** One visitor who types: an error or two cost nothing, and a visitor who sends more at once is not a person. */
 const ONE: Limit = { freeFailures: 3, longestWaitMs: 5_000, mostAtOnce: 5 };
-/** Many may sit behind one address, and what one of them does must not shut the others out. */
+/** Many visitors may sit behind one address, and what one of them does must not shut the others out. */
 const ADDRESS: Limit = { freeFailures: 30, longestWaitMs: 5_000, mostAtOnce: 25 };
-/** Guessed from everywhere. No limit at once: whoever bears the name would be shut out by it. */
+/** Guessed from everywhere. No limit at once: it would shut out the user who bears the name. */
 const NAME: Limit = { freeFailures: 30, longestWaitMs: 2_000, mostAtOnce: Number.POSITIVE_INFINITY };
 
 const FIRST_WAIT_MS = 250;
 /** How long failures are remembered. */
 const MEMORY_MS = 10 * 60_000;
-/** Beyond it the oldest are forgotten, so that nobody fills the memory. */
+/** Beyond it the oldest are forgotten, so that no attacker fills the memory. */
 const MOST_REMEMBERED = 10_000;
 /** What is typed may be of any length. */
 const LONGEST_NAME = 255;
@@ -29,10 +29,10 @@ interface Failures {
   turn: Promise<unknown>;
 }
 
-/** Who tries to sign in: where from, and as whom. */
+/** A visitor who tries to sign in: where from, and as whom. */
 export interface Visitor {
   readonly address: string;
-  /** As it was typed; nobody has proved it. */
+  /** As it was typed; it is not proved. */
   readonly name: string;
 }
 
@@ -50,7 +50,7 @@ export class SignInGuard {
     this.timer = timer;
   }
 
-  /** Null: too many at once. `check` says who it is; null counts as a failure. */
+  /** Null: too many at once. `check` says which user it is; null counts as a failure. */
   async guard<T>(
     { address, name }: Visitor,
     check: () => T | null,
@@ -84,7 +84,7 @@ export class SignInGuard {
   }
 }
 
-/** What is remembered about one who tries, under a limit. */
+/** What is remembered about one visitor, address or name, under its limit. */
 class Page {
   readonly failures: Failures;
   private readonly limit: Limit;

@@ -7,7 +7,7 @@ import { HEIGHT, LEFT, axisLabel, framed } from './plot-frame.ts';
 export interface StackedBar {
   /** Under the axis. Null: there is no room for all of them. */
   readonly label: string | null;
-  /** What somebody who points at it is told. */
+  /** What a viewer who points at it is told. */
   readonly text: string;
   /** From the bottom up. */
   readonly layers: readonly { readonly tone: Outcome; readonly value: number }[];

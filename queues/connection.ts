@@ -8,14 +8,14 @@ export const KEY_PREFIX = '{collections}';
 const IS_TURNING = /^(READONLY|LOADING|UNBLOCKED)/;
 const RECONNECT_AND_RESEND = 2;
 const LONGEST_WAIT_MS = 2_000;
-/** A Redis that hangs refuses nobody: without a limit whoever asks it hangs along. */
+/** A Redis that hangs does not refuse: without a limit its callers hang along. */
 const ANSWER_LIMIT_MS = 2_000;
 
 export interface ConnectionOptions {
   readonly url: string;
   /**
-   * `wait`: commands wait for Redis to come back; for workers, who can do nothing without it. `fail`: they fail at once,
-   * and soon where Redis hangs; for whoever has stored what was asked of them and must answer.
+   * `wait`: commands wait for Redis to come back; for workers, which can do nothing without it. `fail`: they fail at
+   * once, and soon where Redis hangs; for processes that have stored what was asked of them and must answer.
    */
   readonly whenDown: 'wait' | 'fail';
   readonly onError: (error: Error) => void;

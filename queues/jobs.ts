@@ -8,8 +8,8 @@ import type { RequestPath } from '../src/ports/requests.ts';
 import type { QueueName } from './queue-names.ts';
 
 /*
- * What a job carries: ids, never records. Whoever runs it reads the rest, as it is then, under the user's lock. A field
- * that is added later is optional, because jobs of the older shape may still be waiting.
+ * What a job carries: ids, never records. Its worker reads the rest, as it is then, under the user's lock. A field that
+ * is added later is optional, because jobs of the older shape may still be waiting.
  */
 
 const runId = z.custom<RunId>((value) => typeof value === 'string' && parseRunId(value) !== null, 'a run id');

@@ -1,10 +1,10 @@
 import type { DefaultJobOptions } from 'bullmq';
 import type { QueueName } from './queue-names.ts';
 
-/** Done jobs are looked at by people, not by programs: the last few are enough. */
+/** Kept for people. A kept job blocks its id: `ensurePage`, `ensureEvent` and `ensureGatewayEvent` remove it first. */
 const LAST_DONE = { count: 1_000 } as const;
 
-/** What goes wrong unexpectedly is tried again for about five minutes before somebody has to look. */
+/** What goes wrong unexpectedly is tried again for about five minutes before an operator has to look. */
 export const TRIES = 8;
 const LONGEST_BACKOFF_MS = 60_000;
 
@@ -12,7 +12,7 @@ const LONGEST_BACKOFF_MS = 60_000;
 export const backoffMs = (triesMade: number): number =>
   Math.min(LONGEST_BACKOFF_MS, 1_000 * 2 ** Math.max(0, triesMade - 1));
 
-/** A failed job keeps its data and reason until someone acts on it. */
+/** A failed job keeps its data and reason until an operator acts on it. */
 const KEPT_WHEN_FAILED: DefaultJobOptions = {
   attempts: TRIES,
   backoff: { type: 'custom' },

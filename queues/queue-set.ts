@@ -60,7 +60,8 @@ export class QueueSet {
       connection: this.redis,
       prefix: KEY_PREFIX,
       defaultJobOptions: JOB_OPTIONS[name],
-      // Without all three a producer hangs while Redis is down, or stays broken when it is back.
+      // Both of these, and `enableOfflineQueue: false` (`whenDown: 'fail'`), or a producer hangs while Redis is down,
+      // or stays broken when it is back.
       ...(this.failsFast ? { skipWaitingForReady: true, skipVersionCheck: true } : {}),
     });
     // The connection tells its errors itself; an unheard event would end the process.
@@ -74,7 +75,7 @@ export class QueueSet {
     await this.pagesOf(job).add('page', job, { jobId: pageJobId(job) });
   }
 
-  /** Sees to it that somebody takes this page: the job is there, comes back from among the failed, or is added. */
+  /** Sees to it that a worker takes this page: the job is there, comes back from among the failed, or is added. */
   async ensurePage(job: PageJob): Promise<void> {
     const found = await this.pagesOf(job).getJob(pageJobId(job));
     const state = await found?.getState();
@@ -164,14 +165,14 @@ function jobOfEvent(event: InboxEvent) {
   return { name: type, data, opts: { jobId: eventJobId(event) } };
 }
 
-/** Somebody else may have done the same at the same moment, and then it is done. */
+/** Another process may have done the same at the same moment, and then it is done. */
 const unlessMoved = (job: Job, from: JobState) => async (error: unknown) => {
   if ((await job.getState()) === from) throw error;
 };
 
 /**
- * A job that waits is called; one that is done goes, so that its name is free. One that failed comes back with its data and
- * the traces of its failures, which somebody may still want to see, and may fail as often as a new one.
+ * A job that waits is called; one that is done goes, so that its name is free. One that failed comes back with its data
+ * and the traces of its failures, which an operator may still want to see, and may fail as often as a new one.
  */
 async function makeWay(job: Job): Promise<void> {
   const state = await job.getState();

@@ -7,8 +7,8 @@ import type { QueueSet } from './queue-set.ts';
 const JANITOR_CRON = '* * * * *';
 
 /**
- * Made or brought up to date; safe to repeat, also from several processes. A tick only wakes somebody up: which run it is
- * follows from the clock, so that a tick that fires twice starts one run, and one that never fires is made up for.
+ * Made or brought up to date; safe to repeat, also from several processes. A tick only wakes a worker up: which run it
+ * is follows from the clock, so that a tick that fires twice starts one run, and one that never fires is made up for.
  */
 export async function upsertSchedules(queues: QueueSet): Promise<void> {
   for (const process of RUN_PROCESSES) {

@@ -13,7 +13,7 @@ export interface SimArguments {
   readonly json: boolean;
 }
 
-/** Thrown when somebody types what makes no sense. The message says what does. */
+/** Thrown when an argument makes no sense. The message says what does. */
 export class ArgumentError extends Error {}
 
 /** Planted faults are looked for in worlds of their own. */

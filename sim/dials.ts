@@ -19,7 +19,7 @@ export interface Dials {
   readonly malformedEvents: number;
   /** Per window: what has expired stays for another one. */
   readonly ttlLate: number;
-  /** What has expired stays for as long as the world stands: nothing may wait for somebody to delete it. */
+  /** What has expired stays for as long as the world stands: no process may rely on TTL to delete it. */
   readonly ttlNever: boolean;
   /** How far a clock that jumps is off at most. */
   readonly clockOffMs: number;

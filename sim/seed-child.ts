@@ -20,5 +20,5 @@ async function simulateAndLocate(options: SimulationOptions): Promise<SeedResult
 process.on('message', (options: SimulationOptions) => {
   void simulateAndLocate(options).then((result) => process.send?.(result));
 });
-// Whoever started us is gone.
+// The parent process is gone.
 process.on('disconnect', () => process.exit(1));

@@ -13,9 +13,9 @@ export interface SeedProcessOptions {
 }
 
 /**
- * A world leaves behind what its processes were waiting for when they died or the world ended: Node keeps a signal made of
- * others for as long as somebody listens to it, and the dead never stop listening. After so many a fresh process goes on, so
- * that memory does not grow with the seeds.
+ * A world leaves behind what its processes were waiting for when they died or the world ended: Node keeps a signal made
+ * of others for as long as it has a listener, and the dead never stop listening. After so many a fresh process goes on,
+ * so that memory does not grow with the seeds.
  */
 const WORLDS_OF_A_PROCESS = 10;
 

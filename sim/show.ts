@@ -34,7 +34,7 @@ export function showSummary(out: Terminal, figures: SimFigures): void {
   );
 }
 
-/** What is wrong, what happened to whoever it concerns, and how to see it again. */
+/** What is wrong, what happened to the user it concerns, and how to see it again. */
 export function showFailure(
   out: Terminal,
   { seed, violations, trace, stack }: SeedResult,

@@ -47,7 +47,7 @@ export interface SeedResult {
 
 /** Long enough for the janitor, for what an ACH entry takes, and for a few runs. */
 const QUIET_DAYS = 8;
-/** Of these, until operators have lifted what was frozen and everybody has caught up. */
+/** Of these, until operators have lifted what was frozen and every process has caught up. */
 const SETTLING_DAYS = 3;
 const WINDOW_MS = 30_000;
 /** Where a window does not become quiet: a fault may put work off for an hour, and the next window goes on with it. */
@@ -56,19 +56,19 @@ const DAY_MS = 86_400_000;
 const STEPS_BETWEEN_LOOKS = 25;
 
 /**
- * One seed: a world, its weather, and everybody's life in it, until something is wrong or it is over. A world that throws is
- * wrong too, and what led there is of as much interest.
+ * One seed: a world, its weather, and the life of its members, until something is wrong or it is over. A world that
+ * throws is wrong too, and what led there is of as much interest.
  */
 export async function simulate(options: SimulationOptions): Promise<SeedResult> {
   const realNow = Date.now;
   const simulation = new Simulation(options);
-  // BullMQ wants delays as wall clock time, so whoever asks for that gets the simulated one.
+  // BullMQ wants delays as wall clock time, so code that asks for that gets the simulated one.
   Date.now = () => Math.floor(simulation.world.timeline.nowMs);
-  // Thrown where nobody waits for it.
+  // Thrown where no caller awaits it.
   process.on('uncaughtException', simulation.crash);
   try {
     await simulation.run().catch(simulation.crash);
-    // Node tells of promises that nobody waits for when nothing else is to be done: those of the last steps only now.
+    // Node tells of unawaited promises when nothing else is to be done: those of the last steps only now.
     await setImmediate();
     return simulation.result();
   } finally {
@@ -79,7 +79,7 @@ export async function simulate(options: SimulationOptions): Promise<SeedResult> 
 
 /** What a day is like. */
 interface Weather {
-  /** Null: nobody does anything by themselves. */
+  /** Null: no member or operator does anything by themselves. */
   readonly acts: Acts | null;
   readonly afterStep: () => void;
   /** Nothing changes but by what the house does: then it can be foretold. */
@@ -234,7 +234,7 @@ class Simulation {
     };
   }
 
-  /** The audit's rules on everybody of whom something was stored since the last look. */
+  /** The audit's rules on every user of whom something was stored since the last look. */
   private async look(abandonAfterMs: number): Promise<void> {
     const { world, oracle } = this;
     const userIds = [...oracle.touched].sort();

@@ -18,7 +18,10 @@ export class LockLostError extends CollectionsError {
   readonly code = 'lock-lost';
 }
 
-/** Thrown when a billing record is no longer what was read. Nothing was written; read again and decide again. */
+/**
+ * Thrown when a stored item (billing record, float, recurring or gateway subscription, event) is no longer what was
+ * read. Nothing was written; read again and decide again.
+ */
 export class RecordChangedError extends CollectionsError {
   readonly code = 'record-changed';
 }

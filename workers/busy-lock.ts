@@ -30,7 +30,7 @@ export async function pastSighting(
 }
 
 /**
- * Somebody else works on this user. The job remembers what it saw and looks again after the holder's lease: the same
+ * Another job works on this user. This one remembers what it saw and looks again after the holder's lease: the same
  * version then means a dead holder, whose lock can be taken over. Returns when it has looked often enough.
  */
 export async function lookAgainLater(

@@ -22,7 +22,7 @@ export type ApplyEvent = (
   seen: PastSighting | undefined,
 ) => Promise<{ readonly outcome: EventOutcome } | { readonly busy: Sighting }>;
 
-/** So often an event may fail for a reason of its own before it waits for somebody. */
+/** So often an event may fail for a reason of its own before it waits for an operator. */
 const TRIES = 3;
 /** A record that an event speaks of may not have been written yet; for so long it is waited for. */
 const UNKNOWN_RECORD_MS = 15 * 60_000;
@@ -31,7 +31,7 @@ const DEALT_WITH = { result: 'no-op', reason: 'dealt-with' } as const;
 
 /**
  * One event, when it is its user's turn: the earliest that is not done. So the order holds across tries, crashes and
- * workers, and nobody waits for another user's event.
+ * workers, and no event waits for another user's.
  */
 export function eventProcessor(context: EventContext, apply: ApplyEvent): Processor {
   return async (taken) => {
@@ -55,7 +55,7 @@ async function inTurn(
   const first = await inbox.earliest(data.stream, data.userId);
   if (first !== null && isEarlier(first, data)) await awaitTurn(context, taken, data);
   if (first?.sequence !== data.sequence) {
-    // Whoever was through with it may have died before calling the next.
+    // The worker that was through with it may have died before calling the next.
     if (first !== null) await queues.ensureEvent(first);
     return DEALT_WITH;
   }
@@ -69,9 +69,9 @@ const isEarlier = (one: Pick<InboxEvent, 'sequence'>, other: Pick<InboxEvent, 's
   BigInt(one.sequence) < BigInt(other.sequence);
 
 /**
- * Whoever finishes the one before calls this one. It looks by itself as well, for when that call is lost, and the more
- * seldom the longer it waits: where many events of a user wait, their looks must not keep the store from the one that
- * they wait for.
+ * The worker that finishes the one before calls this one. It looks by itself as well, for when that call is lost, and
+ * the more seldom the longer it waits: where many events of a user wait, their looks must not keep the store from the
+ * one that they wait for.
  */
 async function awaitTurn(
   { inbox, queues, log }: EventContext,
@@ -110,7 +110,7 @@ async function attempt(
     await putOff(context, taken, error, Number.POSITIVE_INFINITY);
     return afterFailure(context, taken, { data, event }, error);
   }
-  // Nor is a Redis that has lost the job: whoever cannot put it off has no failed try to count.
+  // Outside the try: if Redis has lost the job, putting it off throws, and that is no failed try of the event.
   return 'outcome' in result ? result.outcome : lookAgain(context, taken, data, result.busy);
 }
 
@@ -145,7 +145,7 @@ async function afterFailure(
   return quarantine(context, taken, turn, error);
 }
 
-/** Under the lock: nobody decides between the flag that goes and the mark that comes. */
+/** Under the lock: no run or request decides between the flag that goes and the mark that comes. */
 async function quarantine(
   context: EventContext,
   taken: TakenJob,

@@ -23,7 +23,7 @@ export function gatewayProcessor(context: GatewayContext): Processor {
         await turns.take(`${gateway}.${ref ?? eventId}`, () => applyEvent(gatewayEvents, eventId)),
       );
     } catch (error) {
-      // A store that is away, and others who were faster, are not the event's fault, however long it takes.
+      // A store that is away, and other workers that were faster, are not the event's fault, however long it takes.
       await putOff(context, taken, error, Number.POSITIVE_INFINITY);
       // Without it the sweep would hand it over for ever.
       if (isLastTry(taken)) await giveUp(gatewayEvents, eventId, reasonOf(error));

@@ -14,7 +14,7 @@ export interface TakenJob {
 /** What a job returns is shown to people in Bull Board. */
 export type Processor = (taken: TakenJob) => Promise<unknown>;
 
-/** Data that is not what it should be never gets better: the job fails at once and keeps it for whoever looks. */
+/** Data that is not what it should be never gets better: the job fails at once and keeps it for an operator to look at. */
 export function dataOf<T>(schema: z.ZodType<T>, job: Job): T {
   const read = readBy(schema, job.data);
   if ('wrong' in read) throw new UnrecoverableError(`the job's data cannot be read: ${read.wrong}`);

@@ -13,8 +13,8 @@ import { dataOf } from './job.ts';
 import { delay, isLastTry, putOff, reasonOf } from './put-off.ts';
 
 /**
- * A notice can wait for a service that is down or an event that is not applied yet, about a day at one look a minute; then
- * somebody has to see it.
+ * A notice can wait for a service that is down or an event that is not applied yet, about a day at one look a minute;
+ * then an operator has to see it.
  */
 const MOST_STARTS = 24 * 60;
 

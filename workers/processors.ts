@@ -17,7 +17,7 @@ import { UserTurns } from './user-turns.ts';
 
 /** Pages of different runs; those of one run follow each other. */
 const PAGES_AT_ONCE = 4;
-/** Nobody waits for a notice: enough to be through in an hour, too few to press on the services. */
+/** A notice is not urgent: enough to be through in an hour, too few to press on the services. */
 const NOTICES_AT_ONCE = 10;
 
 /** A gateway sends a few at a time; those of one subscription take turns anyway. */

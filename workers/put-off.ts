@@ -29,7 +29,7 @@ export async function delay({ job, token }: TakenJob, delayMs: number): Promise<
 }
 
 /**
- * What the world is to blame for puts the job off, by throwing what tells BullMQ so; from what nobody expected it
+ * What the world is to blame for puts the job off, by throwing what tells BullMQ so; from an unexpected error it
  * returns, and the job fails. Repeating is safe: what was done is found done, and what was begun is taken up where it
  * stands.
  */
@@ -42,7 +42,7 @@ export async function putOff(
   const { job, token, queue } = taken;
   if (isGivenBack(error)) throw error;
   if (error instanceof StoppingError) {
-    // A Redis that is away finds out by itself that nobody works on the job any more.
+    // A Redis that is away finds out by itself that no worker has the job any more.
     if (context.redis.status === 'ready') await job.moveToWait(token);
     throw new WaitingError();
   }
@@ -52,7 +52,8 @@ export async function putOff(
     throw new RateLimitError();
   }
   if (error instanceof ProcessorBusyError) {
-    // Who asks for patience gets it from everybody, and it is nobody's failed try however long it lasts.
+    // A processor that asks for patience gets it from every worker, and no job counts it as a failed try, however long
+    // it lasts.
     await context.queues.get(queue).rateLimit(Math.min(error.retryAfterMs, LONGEST_HOLD_MS));
     throw new RateLimitError();
   }

@@ -18,7 +18,7 @@ export interface RecordWork {
   readonly consider: (job: CollectionJob, seen: PastSighting | undefined) => Promise<CollectResult>;
   /** How often a job may be put off before that counts as a failed try. */
   readonly mostStarts?: number;
-  /** Whoever works under the same locks takes turns. */
+  /** Shared by the processors that work under the same locks, so that their jobs take turns. */
   readonly turns?: UserTurns;
 }
 

@@ -10,7 +10,7 @@ export interface Registration {
   readonly concurrency: number;
 }
 
-/** Which processor serves which queue. A queue that nobody serves, or two, is found at the start and not at night. */
+/** Which processor serves which queue. A queue without a processor, or with two, is found at the start and not at night. */
 export class Registry {
   private readonly byQueue = new Map<QueueName, Registration>();
 

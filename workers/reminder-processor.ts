@@ -6,7 +6,7 @@ import type { Processor } from './job.ts';
 import { recordProcessor } from './record-processor.ts';
 import type { UserTurns } from './user-turns.ts';
 
-/** A reminder can wait for a service that is down, about a day at one look a minute; then somebody has to see it. */
+/** A reminder can wait for a service that is down, about a day at one look a minute; then an operator has to see it. */
 const MOST_STARTS = 24 * 60;
 
 /** One recurring payment that an account is to be told of. */

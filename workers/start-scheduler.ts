@@ -18,8 +18,8 @@ import { roundOfChores } from './chores.ts';
 const ROUND_MS = 60_000;
 
 /**
- * Keeps the schedules in Redis and, from what DynamoDB holds, makes up for whatever Redis lost: ticks that nobody heard,
- * runs that stand still, accepted requests without a job. Several of these may run; each step is harmless twice.
+ * Keeps the schedules in Redis and, from what DynamoDB holds, makes up for whatever Redis lost: ticks that no worker
+ * heard, runs that stand still, accepted requests without a job. Several of these may run; each step is harmless twice.
  */
 export async function startScheduler(
   environment: Environment,
@@ -65,7 +65,7 @@ export async function startScheduler(
       await systemTimer.sleep(ROUND_MS, stopping.signal).catch(() => undefined);
     }
   })();
-  // Also of the scheduler: workers that are not up tell nobody how many jobs wait for them.
+  // Also of the scheduler: workers that are not up cannot tell how many jobs wait for them.
   metrics.onQueueDepth(() => queues.depths(QUEUE_NAMES));
   const health = watchHealth(
     { needed: { dynamodb: dynamodbAnswers(stores), redis: redisAnswers(redis) } },

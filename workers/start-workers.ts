@@ -85,7 +85,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
     { log },
   );
   const { METRICS_PORT } = config.workers;
-  // Before Redis is waited for: whoever probes meanwhile is told what is missing.
+  // Before Redis is waited for: a probe is told meanwhile what is missing.
   const server =
     METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health });
   await queues.limitCollections(config.workers.COLLECTION_CONCURRENCY);
@@ -105,7 +105,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
   };
 }
 
-/** Whoever has not begun a charge when the process is asked to stop leaves it to another. */
+/** A job that has not begun its charge when the process is asked to stop is left to another process. */
 const untilStopping = (gate: ProcessorGate, stopping: AbortSignal): ProcessorGate => ({
   glance: () => gate.glance(),
   async enter(signal) {

@@ -101,6 +101,6 @@ async function timed<T>(metrics: Metrics, queue: string, work: Promise<T>): Prom
   }
 }
 
-/** What BullMQ wants thrown by who has given the job back. */
+/** What BullMQ wants thrown by a processor that has given the job back. */
 const isPutOff = (error: unknown): boolean =>
   [DelayedError, RateLimitError, WaitingError].some((kind) => error instanceof kind);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Chance that can be repeated: the same seed and name give the same throws, whoever else throws. */
+/** Chance that can be repeated: the same seed and name give the same throws, whatever is thrown under other names. */
 export class Chance {
   private readonly name: string;
   private throws = 0;

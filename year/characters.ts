@@ -2,7 +2,7 @@ import type { RecurringSituation } from '../src/demo/recurring.ts';
 
 export type Script = Readonly<Record<string, unknown>>;
 
-/** How somebody pays, all year unless something happens to them. */
+/** How a member pays, all year unless something happens to them. */
 export interface Character {
   readonly name: string;
   /** Out of a hundred members. */

@@ -66,7 +66,7 @@ function newcomers(plan: YearPlan): Happening[] {
   return joined;
 }
 
-/** Month by month at most one thing begins to happen to somebody, until they leave. */
+/** Month by month at most one thing begins to happen to a member, until they leave. */
 function lifeOf(index: number, since: CalendarDate, { seed, to }: YearPlan): Happening[] {
   const chance = new Chance(seed, `member ${index}`);
   const life: Happening[] = [];

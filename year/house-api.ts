@@ -14,7 +14,7 @@ const ANSWER_MS = 60_000;
 const PLUS = { tier: 'Plus', version: 'v1' };
 const PRICES = { wanted: cents(999), base: cents(499) };
 
-/** What members do in the app: it calls the REST API for them, as anybody would. */
+/** What members do in the app: it calls the REST API for them, like any caller. */
 export class HouseApi {
   private readonly url: string;
   private readonly token: string;

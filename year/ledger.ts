@@ -3,7 +3,7 @@ import { z } from 'zod';
 const PAGE = 5_000;
 const ANSWER_MS = 60_000;
 
-/** The bank's ledger as it stands in the sandbox's README, read from where somebody left off. */
+/** The bank's ledger as it stands in the sandbox's README, read on from where the last reading ended. */
 export class LedgerReader {
   private readonly url: string;
 

@@ -39,7 +39,7 @@ export class Life {
     return runs;
   }
 
-  /** Whoever turns the clock wakes the scheduler; the bank's word about older entries comes meanwhile. */
+  /** Turning the clock wakes the scheduler; the bank's word about older entries comes meanwhile. */
   private async moment({ at, processes }: Moment): Promise<Run[]> {
     await this.stage.bank.setTime(at);
     const [runs] = await Promise.all([

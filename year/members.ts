@@ -43,7 +43,7 @@ export function bankUserOf(index: number): Script & { readonly user_id: string }
   };
 }
 
-/** Somebody who is a member when the year begins, with a first period in its first month. */
+/** A member when the year begins, with a first period in its first month. */
 export function yearMember(prefix: string, index: number, now: Instant): DemoMember {
   const userId = demoUserId(prefix, index);
   const { recurring = [] } = characterOf(index);

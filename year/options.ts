@@ -25,7 +25,7 @@ export interface YearOptions {
   readonly json: boolean;
 }
 
-/** Null: somebody asks for help. */
+/** Null: the caller asks for help. */
 export function readOptions(args: readonly string[]): YearOptions | null {
   const { values } = parseArgs({
     args: [...args],

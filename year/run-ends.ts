@@ -5,7 +5,7 @@ import { PAGES_OF_RUN } from '../queues/jobs.ts';
 import type { RunId } from '../src/domain/runs.ts';
 import type { Timer } from '../src/ports/timer.ts';
 
-/** An event can be lost. Then somebody looks all the same. */
+/** An event can be lost. Then the store is asked all the same. */
 const LOOK_ANYWAY_MS = 1_000;
 
 /** Hears when a run's last page is done: asking the store again and again would keep it from its work. */

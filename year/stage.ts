@@ -18,7 +18,7 @@ import { HouseApi } from './house-api.ts';
 import { LedgerReader } from './ledger.ts';
 import { RunEnds } from './run-ends.ts';
 
-/** What whoever lets the year pass holds in hand: the bank, and what anybody outside could see or call. */
+/** What the program that lets the year pass holds in hand: the bank, and what any outside caller could see or call. */
 export interface Stage {
   readonly bank: SandboxClient;
   readonly ledger: LedgerReader;
@@ -54,7 +54,7 @@ export async function openStage({ environment, apiUrl }: LocalSystem): Promise<S
     endpoint: config.kinesis.AWS_ENDPOINT_URL_KINESIS,
   });
   const runEnds = await RunEnds.listen(redis, systemTimer);
-  // The scheduler notes it at its first look. Whoever turns the clock before that would have it start a day late.
+  // The scheduler notes it at its first look. If the clock is turned before that, it starts a day late.
   await stores.runs.since(source.clock.now());
   return {
     bank: sandboxClient(environment),

@@ -16,7 +16,7 @@ export interface Confirmation {
 
 /**
  * Asks once more, and says what it is that is asked. Not with the button at hand: a key that is pressed twice must not
- * answer for whoever has not read the question.
+ * answer for an operator who has not read the question.
  */
 export const confirmPage = ({
   title,

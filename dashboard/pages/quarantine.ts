@@ -60,7 +60,7 @@ const table = (items: readonly Quarantined[], mayAct: boolean): Html =>
     </table>
   </div>`;
 
-/** What the event says, for whoever has to mend it. */
+/** What the event says, for the operator who has to mend it. */
 const said = ({ event }: Quarantined): Html | null =>
   event === null
     ? null

@@ -63,7 +63,7 @@ export function todayPage(view: TodayView): Html {
   `;
 }
 
-/** What changes while somebody looks. */
+/** What changes while the page is open. */
 export const todayFragments = (view: TodayView): Fragments =>
   Object.fromEntries(Object.entries(todayParts(view)).map(([name, part]) => [name, part.toString()]));
 
@@ -97,10 +97,10 @@ function frozen({ freezes, now }: Overview): Html | null {
       </div>`;
 }
 
-/** Money that nobody was asked for is not what is asked about first. */
+/** Money that no member was asked for is not what is asked about first. */
 const COUNTED: ReadonlySet<Outcome> = new Set<Outcome>(['closed', 'later', 'trouble']);
 
-/** All of them: whoever adds them up finds every record of the runs below. */
+/** All of them: a reader who adds them up finds every record of the runs below. */
 function totals({ runs }: Overview): Html {
   const sums = sumOutcomes((runs?.value ?? []).flatMap(({ report }) => report ?? []));
   const figure = (name: Outcome): readonly [string, string] => {

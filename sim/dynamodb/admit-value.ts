@@ -6,7 +6,7 @@ import { invalid } from './errors.ts';
 const MAX_DEPTH = 32;
 
 /**
- * A copy that nobody can change, with numbers in their one way of writing. What came from the store is frozen already
+ * A copy that cannot be changed, with numbers in their one way of writing. What came from the store is frozen already
  * and is not copied again; bytes cannot be frozen, see `withOwnBytes`.
  */
 export function admitItem(item: RawItem, depth = 0): RawItem {
@@ -73,7 +73,7 @@ function setCopied(value: Value, type: ValueType): Value {
   return copy;
 }
 
-/** For whoever takes an item out: the one kind of value that cannot be frozen is copied again. */
+/** For callers that take an item out: the one kind of value that cannot be frozen is copied again. */
 export function withOwnBytes(item: RawItem): RawItem {
   if (!Object.values(item).some(holdsBytes)) return item;
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, ownBytes(value)]));

@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { compareNumbers, sortableNumber } from './decimal.ts';
 
 export type Value = AttributeValue;
-/** Frozen throughout: it is shared by everybody who has read it. */
+/** Frozen throughout: all readers share it. */
 export type RawItem = Readonly<Record<string, Value>>;
 
 export const TYPES = ['S', 'N', 'BOOL', 'NULL', 'M', 'L', 'SS', 'NS', 'B', 'BS'] as const;

@@ -9,7 +9,7 @@ import { deleteWrite, keyOfWrite, putWrite, type Write } from './write-item.ts';
 const MOST_KEYS = 100;
 const MOST_WRITES = 25;
 
-/** Answers everything that was asked for: what is left over for another time is for whoever simulates the way here. */
+/** Answers everything that was asked for: unprocessed keys are not simulated. */
 export function batchGetItem(store: Store, { RequestItems = {} }: BatchGetItemCommandInput): object {
   const requests = Object.entries(RequestItems);
   const count = requests.reduce((sum, [, { Keys = [] }]) => sum + Keys.length, 0);

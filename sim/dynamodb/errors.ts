@@ -9,7 +9,7 @@ import {
   type CancellationReason,
 } from '@aws-sdk/client-dynamodb';
 
-/** An error without a status would look like a lost connection, after which nobody knows what was done. */
+/** An error without a status would look like a lost connection, after which the caller does not know what was done. */
 const $metadata = { httpStatusCode: 400 };
 
 /** The SDK has no class for it: it makes one of the common class with this name. */

@@ -81,7 +81,7 @@ export class MemoryDynamo {
     return [...this.store.tables.values()].some((table) => table.hasOverdue(epochSeconds));
   }
 
-  /** All items of a table, for those who check: no request is made for it. */
+  /** All items of a table, for the checks: no request is made for it. */
   *items(table: string): Generator<RawItem> {
     for (const { item } of this.store.table(table).rows()) yield withOwnBytes(item);
   }

@@ -79,7 +79,7 @@ export class Page {
     return !this.isFull;
   };
 
-  /** A key after which the condition allows no other: who has reached it need not be asked again. Indexes hold keys twice. */
+  /** A key after which the condition allows no other: the reader need not ask again. Indexes hold keys twice. */
   endsAt(key: string | null): void {
     if (this.view instanceof IndexView || this.last?.key !== key) return;
     this.isFull = false;

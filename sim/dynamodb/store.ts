@@ -33,7 +33,7 @@ export class Store {
     return table;
   }
 
-  /** All are made before anybody hears of the first. */
+  /** All are made before any listener hears of the first. */
   apply(changes: readonly RowChange[]): void {
     const made = changes.filter(isChange);
     for (const change of made) {

@@ -13,7 +13,7 @@ export interface MutantResult {
   readonly seconds: number;
 }
 
-/** Plants one fault after the other and looks whether anybody notices. */
+/** Plants one fault after the other and looks whether a seed or a test notices. */
 export async function findMutants(
   { only }: { readonly only: string | null },
   out: Terminal,

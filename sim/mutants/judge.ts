@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** Where somebody looks. */
+/** Where a fault is looked for. */
 export type Place = { readonly seed: number } | { readonly test: string };
 
 export type Sighting =

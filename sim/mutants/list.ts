@@ -1,8 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/*
- * Faults that somebody could make. Each is one edit; each must be found, or what looks for faults is blind.
- */
+/* Faults that a developer could make. Each is one edit; each must be found, or what looks for faults is blind. */
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'drop-the-fence',
@@ -243,7 +241,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/adapters/dynamodb/subscription-changes.ts',
     find: "...(before === null ? rowIsNew('user_id') : rowUnchanged(before)),",
     replace: "...(before === null ? rowIsNew('user_id') : {}),",
-    // Whoever writes beside the fence is the older service, and that is not simulated.
+    // The writer beside the fence is the older service, and that is not simulated.
     test: 'test/contract/dynamodb/subscriptions.test.ts',
   },
   {

@@ -11,7 +11,7 @@ export interface Mutant {
   readonly test?: string;
 }
 
-/** The text with the fault in it. Throws where the text has changed and nobody has told the list of mutants. */
+/** The text with the fault in it. Throws where the text has changed and the list of mutants has not. */
 export function planted({ name, find, replace }: Mutant, text: string): string {
   const places = text.split(find).length - 1;
   if (places !== 1)

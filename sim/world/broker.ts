@@ -16,7 +16,7 @@ export interface StoredJob {
   attemptsStarted: number;
   /** Of a delayed one. */
   dueMs: number;
-  /** Whoever works on it proves it with this. */
+  /** The worker that has the job proves it with this. */
   token: string | null;
   worker: SimProcess | null;
   failedReason: string | null;
@@ -64,8 +64,9 @@ export interface BrokerTools {
 }
 
 /**
- * What BullMQ on Redis promises, and no more: at least once, in no order to rely on, gone with a flush. A job whose worker is
- * silent is given to another while the first may still be at it; an id is taken while a job of that id is kept in any state.
+ * What BullMQ on Redis promises, and no more: at least once, in no order to rely on, gone with a flush. A job whose
+ * worker is silent is given to another while the first may still be at it; an id is taken while a job of that id is
+ * kept in any state.
  */
 export class Broker {
   private readonly timeline: Timeline;
@@ -77,7 +78,7 @@ export class Broker {
   private readonly schedules = new Map<string, Schedule>();
   private readonly consumers = new Map<string, Consumer[]>();
   private tokens = 0;
-  /** Until then it answers nobody. */
+  /** Until then it does not answer. */
   private backAtMs = 0;
 
   constructor(timeline: Timeline, random: Random, { stallMs, trace, onStalled }: BrokerTools) {
@@ -135,7 +136,7 @@ export class Broker {
     job.data = data;
   }
 
-  /** By whoever works on it. */
+  /** By the worker that has it. */
   moveToDelayed(job: StoredJob, token: string, dueMs: number): void {
     this.assertHeld(job, token, 'moveToDelayed');
     this.letGo(job);
@@ -218,7 +219,7 @@ export class Broker {
     return null;
   }
 
-  /** The process is silent for `forMs` or for ever: what it works on is given to others when that is noticed. */
+  /** The process is silent for `forMs` or for ever: its jobs are given to other workers when that is noticed. */
   noticeSilence(process: SimProcess, forMs: number): void {
     if (forMs < this.stallMs) return;
     for (const queue of this.queues.values()) {

@@ -30,9 +30,9 @@ export interface Link {
 /** Calls back when a request would do the most harm. */
 export type WorstMoment = (callback: () => void) => void;
 
-/** Whoever sent it is dead: how likely it is that what was sent hangs somewhere on its way. */
+/** Share of a dead process's requests that are delayed in transit. */
 const ORPHAN_DELAYED = 0.4;
-/** How many of what is late hangs until its worst moment has come, and how soon after it that arrives. */
+/** Share of late requests held until the worst moment, and how soon after it they arrive. */
 const LATE_AT_WORST = 0.5;
 const AFTER_WORST_MS = 150;
 

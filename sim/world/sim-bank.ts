@@ -189,7 +189,7 @@ export class SimBank {
     const isEarly = this.random.chance(dial.callbackEarly);
     if (isSilent) this.hooks.onTrouble('entry-silent');
     if (isEarly) this.hooks.onTrouble('callback-early');
-    // Of whom nobody hears anything is asked after three banking days: by then it has come back, or never does.
+    // A silent entry is asked about after three banking days; by then it has come back or never will.
     this.timeline.after(isEarly ? 0 : this.days(1, isSilent ? 2 : 5), () => {
       if (payment.status !== 'ACHSENT') return;
       if (comesBack) return this.comeBack(payment, code, isSilent);

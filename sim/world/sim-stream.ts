@@ -17,7 +17,7 @@ interface SimShard extends Shard {
   readonly from: number;
   readonly to: number;
   readonly records: StreamRecord<Uint8Array>[];
-  /** How far somebody has read. */
+  /** How far a bridge has read. */
   readTo: number;
   isClosed: boolean;
 }

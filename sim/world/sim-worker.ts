@@ -58,7 +58,7 @@ export class SimWorker {
       );
       await send(() => this.end(job, token, result));
     } catch (error) {
-      // The job is somebody else's by now, or gone with a flush: BullMQ says so in an event and goes on.
+      // The job is another worker's by now, or gone with a flush: BullMQ says so in an event and goes on.
       this.trace(`job not ended ${queue} ${job.id}: ${(error as Error).message}`);
     } finally {
       this.running -= 1;
@@ -69,7 +69,7 @@ export class SimWorker {
   private end(job: StoredJob, token: string, error: Error | null): void {
     const { broker } = this.wire;
     if (error === null) return broker.complete(job, token);
-    // Whoever throws these has given the job back already.
+    // A processor that throws these has given the job back already.
     if (error instanceof DelayedError || error instanceof WaitingError) return;
     if (error instanceof RateLimitError) return broker.moveToWait(job, token);
     this.trace(`job try failed ${job.queue} ${job.id}: ${error.message}`);

@@ -7,7 +7,7 @@ interface Entry extends Planned {
   readonly dueMs: number;
   /** Of two that are due at the same moment the one that was planned first comes first. */
   readonly order: number;
-  /** It comes also while everybody is asleep. */
+  /** It comes also while every process is asleep. */
   readonly isOnItsWay: boolean;
   /** Null once it was cancelled. */
   work: (() => void) | null;
@@ -16,9 +16,9 @@ interface Entry extends Planned {
 const STEPS_BETWEEN_TURNS = 1_000;
 
 /**
- * Simulated time. It stands still while anybody works, and jumps to the next thing that is planned when nobody does. One step
- * is one planned thing and everything that follows from it at once: promises that it settles, and what their owners do until
- * they wait again.
+ * Simulated time. It stands still while any process works, and jumps to the next thing that is planned when none does.
+ * One step is one planned thing and everything that follows from it at once: promises that it settles, and what their
+ * owners do until they wait again.
  */
 export class Timeline {
   private readonly heap: Entry[] = [];
@@ -43,7 +43,7 @@ export class Timeline {
     return this.plan(delayMs, work, false);
   }
 
-  /** What arrives after so long, whoever is asleep meanwhile. */
+  /** What arrives after so long, also while processes are asleep. */
   arriving(delayMs: number, work: () => void): Planned {
     return this.plan(delayMs, work, true);
   }
@@ -64,8 +64,8 @@ export class Timeline {
   }
 
   /**
-   * As if everybody had been asleep meanwhile. What is on its way arrives at its time; whatever else was due in between comes
-   * late, in its order.
+   * As if every process had been asleep meanwhile. What is on its way arrives at its time; whatever else was due in
+   * between comes late, in its order.
    */
   async leap(toMs: number): Promise<void> {
     for (let next = this.nextArrival(toMs); next !== null; next = this.nextArrival(toMs))
@@ -152,5 +152,5 @@ const isBefore = (one: Entry, other: Entry): boolean =>
  */
 const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
-/** A turn of the event loop, so that whoever wants to end this process is heard. */
+/** A turn of the event loop, so that a signal to end this process is heard. */
 const heard = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -45,7 +45,7 @@ export interface StoreOperation {
   readonly operation: string;
   readonly input: object;
   readonly process: SimProcess;
-  /** When whoever made it sent it first: it may have been repeated since, or late. */
+  /** When its sender sent it first: it may have been repeated since, or late. */
   readonly sentMs: number;
   readonly changes: readonly ItemChange[];
 }
@@ -84,7 +84,7 @@ export class World {
   private storeBrownoutUntilMs = 0;
   private bankBrownoutUntilMs = 0;
   private readonly sentByToken = new Map<string, number>();
-  /** By lock: what waits for somebody else to take it. */
+  /** By lock: requests that wait until another process takes it. */
   private readonly onTakeover = new Map<string, (() => void)[]>();
   private ids = 0;
   private readonly ambush: {
@@ -167,7 +167,7 @@ export class World {
     });
   }
 
-  /** Counts when a request meets what it has written itself, and whoever sent it hears that its condition does not hold. */
+  /** Counts when a request meets what it has written itself, and its sender hears that its condition does not hold. */
   private noticingTwin(request: Omit<StoreOperation, 'changes'>): () => object {
     let isDone = false;
     return () => {
@@ -182,7 +182,7 @@ export class World {
     };
   }
 
-  /** Of what is written under a lock: when somebody else has taken it, and has not written anything yet. */
+  /** Of what is written under a lock: when another process has taken it, and has not written anything yet. */
   private worstMomentOf({ TransactItems: parts = [] }: Partial<TransactWriteItemsInput>): WorstMoment | null {
     const key = parts.find(({ ConditionCheck: check }) => check?.TableName === TABLES.locks)?.ConditionCheck
       ?.Key?.['PartitionKey']?.S;
@@ -229,7 +229,7 @@ export class World {
     };
   }
 
-  /** To the processor: what becomes of a charge that nobody answers is the whole point. */
+  /** To the processor: what becomes of a charge without an answer is the whole point. */
   callBank<T>(process: SimProcess, patienceMs: number, apply: () => T): Promise<T> {
     this.fallInto('charging', process);
     const dial = () => (this.timeline.nowMs < this.bankBrownoutUntilMs ? BANK_BROWNOUT : this.dials.bankLink);
@@ -261,7 +261,7 @@ export class World {
     delete this.ambush.charging;
   }
 
-  /** Whoever is next to do this dies at it. */
+  /** The next process to do this dies at it. */
   killNext(what: 'writing' | 'charging', kill: (process: SimProcess) => void): void {
     this.ambush[what] = kill;
   }

@@ -10,7 +10,7 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Made once: without a reason of ours each `abort` would make an error of its own, and nobody looks at it. */
+/** Made once: without a reason of ours each `abort` would make an error of its own, which is never read. */
 const ANSWERED = new Error('answered');
 
 /** A request with a limit of elapsed time: one that hangs is told to stop, and is not waited for. */
@@ -32,7 +32,7 @@ export async function inTime<T>(
   }
 }
 
-/** Named as the SDK names its own, so that whoever decides on errors need not know which of the two it was. */
+/** Named as the SDK names its own, so that a caller that decides on errors need not know which of the two it was. */
 class NoAnswerInTime extends Error {
   override readonly name = 'TimeoutError';
 }

@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks';
 import type { Timer } from '../ports/timer.ts';
 
 /**
- * Real elapsed time. Monotonic: it counts a stopped process (SIGSTOP) but, on Linux, not a suspended machine. What
- * must also hold after a suspended machine wakes up is held by the fence in the store, not by a clock.
+ * Real elapsed time. Monotonic: it counts a stopped process (SIGSTOP) but, on Linux, not a suspended machine. What must
+ * also hold after a suspended machine wakes up is held by the fence in the store, not by a clock.
  *
- * A pending sleep keeps the process alive: whoever sleeps has work under way. Abort the sleep to let the process end.
+ * A pending sleep keeps the process alive: work is under way. Abort the sleep to let the process end.
  */
 export const systemTimer: Timer = {
   elapsedMs: () => performance.now(),

@@ -38,7 +38,7 @@ const AS_IT_CAME = express.raw({ limit: BODY_LIMIT, type: () => true, inflate: f
 /** TLS ends before us; a page that sent its reader to https would not load behind another name. */
 const OVER_HTTP = { contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } };
 
-/** The HTTP side of the house: who calls, may they, is it readable; then the route, then the answer or a problem. */
+/** The HTTP side of the house: which caller, may they, is it readable; then the route, then the answer or a problem. */
 export function createApi({
   routes,
   webhooks,
@@ -73,7 +73,7 @@ export function createApi({
 interface Found {
   requestId: string;
   caller?: Caller;
-  /** The route's path as it is written, which names nobody. */
+  /** The route's path as it is written, without anybody's id. */
   path?: string;
 }
 
@@ -202,7 +202,7 @@ function notThere(routes: readonly Place[]): RequestHandler {
 
 function toldAsProblem({ log, isStoreDown }: Pick<ApiOptions, 'log' | 'isStoreDown'>): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
-    // Went away in the middle of the body: nobody is there to be told, and nothing of ours has failed.
+    // The caller went away in the middle of the body: there is nobody to answer, and nothing of ours has failed.
     if (request.destroyed && !request.complete) return;
     const { requestId, path } = found(response);
     const problem = problemOf(error, isStoreDown);

@@ -21,7 +21,7 @@ export const subscriptionId = id('a subscription id').transform((text) => text a
 export const floatId = id('a float id').transform((text) => text as FloatId);
 export const accountId = id('an account id').transform((text) => text as AccountId);
 export const recurringId = id('a subscription id').transform((text) => text as RecurringId);
-/** Any name that others gave to something. */
+/** Any name that another system gave to something. */
 export const name = id('an id');
 
 /** Where a list goes on, as its last page named it. */

@@ -18,9 +18,9 @@ const PASSING: ReadonlySet<ProblemCode> = new Set([
 ]);
 
 /**
- * The same key and the same request give the same answer, also when the first one was lost on its way. Whoever comes
- * while it is still being answered, or after a crash in the middle of it, does it again: what a route does under a key is
- * named after the key, or after when it came first, so that it cannot happen twice.
+ * The same key and the same request give the same answer, also when the first one was lost on its way. A repeat that
+ * arrives while the first is still running, or after a crash, runs the route again. That is safe: everything a route
+ * does under a key is named after the key, or after the time it first came.
  */
 export function withIdempotency(
   route: Route,
@@ -68,7 +68,7 @@ const keyed = (
     .digest('hex'),
 });
 
-/** A refusal is an answer too: who sends the same again gets the same refusal, unless it was one of the moment. */
+/** A refusal is an answer too: the same request again gets the same refusal, unless it was one of the moment. */
 async function answered(work: () => Promise<Answer>, { requestId }: RequestContext): Promise<Answer> {
   try {
     return await work();

@@ -24,7 +24,7 @@ const EVERYWHERE: readonly ProblemCode[] = [
 /** A body is read before the route is looked for: also one that the route has no use for. */
 const OF_A_BODY: readonly ProblemCode[] = ['malformed-body', 'body-too-large', 'unsupported-media-type'];
 
-/** What may be wrong with its body before anybody asks who signed it. */
+/** What may be wrong with its body before the signature is checked. */
 const OF_A_WEBHOOK: readonly ProblemCode[] = [
   'body-too-large',
   'unsupported-media-type',
@@ -32,7 +32,7 @@ const OF_A_WEBHOOK: readonly ProblemCode[] = [
   'internal',
 ];
 
-/** Who may ask a probe, and how often, is all that is looked at. */
+/** Which caller asks a probe, and how often, is all that is looked at. */
 const OF_A_PROBE: readonly ProblemCode[] = ['unauthenticated', 'too-many-requests', 'internal'];
 
 const IDEMPOTENCY_KEY: Json = {

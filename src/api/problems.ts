@@ -129,7 +129,7 @@ export const invalidField = (place: FieldError['in'], field: string, message: st
     fields: [{ in: place, field, message }],
   });
 
-/** How long others usually hold a user. */
+/** How long another job usually holds a user. */
 const BUSY_SECONDS = 5;
 
 export const userBusy = (): Problem =>

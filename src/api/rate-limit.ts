@@ -7,7 +7,7 @@ import type { Log } from '../ports/log.ts';
 
 const WINDOW_MS = 60_000;
 
-/** So many calls per minute and token. Open while the store is away: an API that answers nobody protects nobody. */
+/** So many calls per minute and token. Open while the store is away: an API that refuses every caller protects none. */
 export function limitRate(perMinute: number, store: Store, log: Log): RequestHandler {
   return rateLimit({
     windowMs: WINDOW_MS,

@@ -7,7 +7,7 @@ import { Problem } from './problems.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** What comes from outside, before anybody looked at it. */
+/** What comes from outside, before it was checked. */
 export interface RawRequest {
   readonly params: unknown;
   readonly query: unknown;
@@ -98,7 +98,7 @@ const PLACES = { params: 'path', query: 'query', body: 'body' } as const;
 
 type Place = keyof typeof PLACES;
 
-/** Everything that is wrong at once: nobody should mend a request one answer at a time. */
+/** Everything that is wrong at once: a caller should not have to mend a request one answer at a time. */
 function checked(schemas: Record<Place, z.ZodType>, raw: RawRequest): Record<Place, unknown> {
   const fields: FieldError[] = [];
   const read = (place: Place): unknown => {

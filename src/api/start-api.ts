@@ -158,7 +158,7 @@ export async function startApi(
     isStoreDown: isPassing,
     log,
   });
-  // Jobs of what it was asked before that would wait for a sweep.
+  // Wait up to 2 s for Redis before listening: requests accepted without it get their jobs only from the sweep.
   await becomesReady(redis);
   const server = app.listen(config.api.PORT);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -179,7 +179,7 @@ export async function startApi(
 const openGateways = (settings: GatewaySettings): Promise<OpenGateway[]> =>
   Promise.all(GATEWAYS.map(async (gateway) => ({ gateway, verify: await gateway.open(settings) })));
 
-/** Longer than load balancers keep an idle connection: who closes first while the other sends loses a request. */
+/** Longer than load balancers keep an idle connection: if we close first while the balancer sends, a request is lost. */
 const KEEP_ALIVE_MS = 65_000;
 
 /** Answers what is being asked, for a while; idle connections would stay open for ever. */

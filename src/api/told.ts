@@ -28,7 +28,7 @@ function problemFor(error: unknown): unknown {
     return new Problem('malformed-record', `${error.attribute} of ${error.row.subscriptionId}`, {
       cause: error,
     });
-  // Somebody else has the user now, and decides first.
+  // Another process has the user's lock now, and decides first.
   if (error instanceof LockLostError) return userBusy();
   if (error instanceof WriteUnknownError)
     return new Problem('service-down', 'the store’s answer was lost; ask again', { cause: error });

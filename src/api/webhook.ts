@@ -4,8 +4,8 @@ import type { ProblemCode } from './problems.ts';
 import type { Answer } from './route.ts';
 
 /**
- * Where others post what happened. No route of the table: who posts has no token, and is known by a signature over the
- * body, which therefore is not read before.
+ * Where gateways post what happened. No route of the table: a gateway has no token, and is known by a signature over
+ * the body, which therefore is not read before.
  */
 export interface Webhook {
   readonly path: string;

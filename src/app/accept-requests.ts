@@ -10,12 +10,12 @@ export interface RequestDependencies {
   readonly log: Log;
   /**
    * Hands the request to the workers. Handing over the same generation twice must be harmless, and it must fail rather
-   * than wait while the queue is away: whoever asked is waiting for our promise.
+   * than wait while the queue is away: the caller is waiting for our promise.
    */
   readonly enqueue: (request: CollectionRequest) => Promise<unknown>;
 }
 
-/** A batch is stored in reasonable time, without taking the table's capacity from everybody else. */
+/** A batch is stored in reasonable time, without taking the table's capacity from runs and requests. */
 const STORED_AT_ONCE = 8;
 
 /**
@@ -50,7 +50,7 @@ async function found({ requests }: RequestDependencies, order: CollectionOrder):
   throw new RequestConflictError(`request ${order.requestId} was accepted for something else`);
 }
 
-/** Who asked is on record from the first time; a program that asks again under another name wants the same. */
+/** The caller on record is the first one; a program that asks again under another name wants the same. */
 const isSameOrder = (a: CollectionOrder, b: CollectionOrder): boolean =>
   a.path === b.path && a.userId === b.userId && a.subscriptionId === b.subscriptionId;
 

@@ -24,7 +24,7 @@ export interface AdoptCounts {
   readonly known: number;
   /** Entries of the index whose records have gone on since. */
   readonly outdated: number;
-  /** Sent, but nobody can be asked: the row names no payment. Somebody has to look. */
+  /** Sent, but the row names no payment that the processor could be asked about. An operator has to look. */
   readonly unaskable: number;
   readonly malformed: number;
 }
@@ -38,7 +38,7 @@ const TO: Instant = instantFromMs(Date.UTC(9999, 0));
 /**
  * Makes what we need for users that the older service used to collect: their wishes to be charged on resuming, and a
  * watch on entries that are on their way. It may be run again at any time, also while records are being collected:
- * nothing is replaced, and what a record has no use for any more is cleared away by whoever comes to it.
+ * nothing is replaced, and items a record no longer needs are removed by the next run or janitor round that reads it.
  */
 export async function adopt(
   dependencies: AdoptDependencies,

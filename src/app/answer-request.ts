@@ -13,7 +13,7 @@ export interface AnswerDependencies extends CollectAnyDependencies {
   readonly requests: RequestStore;
 }
 
-/** `busy`: somebody else works on this user. The request stays as it is. */
+/** `busy`: another job works on this user. The request stays as it is. */
 export type RequestAnswer = { readonly outcome: RequestOutcome } | { readonly busy: Sighting };
 
 /**
@@ -66,7 +66,7 @@ export async function failRequest(
   const { requests, pipeline, clock } = dependencies;
   const at = clock.now();
   const outcome = { verdict: 'failed', reason } as const;
-  // First the record's own account of it: whoever asks why it was not collected looks there.
+  // First the record's own account of it: an operator who asks why it was not collected looks there.
   await pipeline.saveVerdict(
     verdictOf({ ...request, triggerId: requestId, at }, outcome.verdict, outcome.reason),
   );

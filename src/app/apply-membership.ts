@@ -33,7 +33,7 @@ export interface MembershipDependencies {
   readonly metrics: Pick<Metrics, 'membershipApplied'>;
 }
 
-/** `busy`: somebody else works on this user. Nothing was read or written. */
+/** `busy`: another job works on this user. Nothing was read or written. */
 export type MembershipResult = { readonly outcome: EventOutcome } | { readonly busy: Sighting };
 
 /** A record takes two of a transaction's hundred items, and what goes along needs some. */
@@ -60,7 +60,7 @@ export async function applyMembership(
   if (!isHandled(type)) throw new MalformedEventError(`${event.type} is no membership event`);
 
   const membership = readMembershipEvent(event, type);
-  // Whoever has gone is not charged again, whatever else happens to them at this moment.
+  // Without the lock: a member who has gone is not charged again, whatever else works on their records at this moment.
   if (type === 'CLOSEACCOUNT') return { outcome: await applyTo(dependencies, event, membership, 'unlocked') };
   const objection = await objectionTo(dependencies, event.userId);
   if (objection !== null) return { outcome: await warn(dependencies, event, objection) };
@@ -90,7 +90,7 @@ async function appliedBefore(
   return outcome;
 }
 
-/** Under the lock, because whoever puts an earlier event back from quarantine holds it too: then that one goes first. */
+/** Under the lock: a replay that puts an earlier event back from quarantine holds it too, and that one goes first. */
 async function assertTurn(
   { inbox }: MembershipDependencies,
   { stream, userId, sequence }: InboxEvent,
@@ -117,7 +117,7 @@ async function applyTo(
       return await applyOnce(dependencies, event, membership, authority);
     } catch (error) {
       if (!(error instanceof RecordChangedError) || reads === READS) throw error;
-      // It may have been somebody who applied the same event.
+      // Another worker may have applied the same event.
       const before = await appliedBefore(dependencies, event);
       if (before !== null) return before;
     }
@@ -151,7 +151,7 @@ async function applyOnce(
   }
 }
 
-/** Of the records whose term would change, those that are being charged. Nobody can begin to while we hold the lock. */
+/** Of the records whose term would change, those that are being charged. No charge can begin while we hold the lock. */
 async function underWay(
   { pipeline }: MembershipDependencies,
   membership: MembershipEvent,
@@ -193,8 +193,8 @@ async function save(dependencies: MembershipDependencies, changing: Changing): P
 }
 
 /**
- * One transaction, unless somebody has dozens of records. Then the mark comes with the last of several: after a crash in
- * between the event is applied again, to what is left.
+ * One transaction, unless a member has dozens of records. Then the mark comes with the last of several: after a crash
+ * in between the event is applied again, to what is left.
  */
 async function write(
   { subscriptions, clock }: MembershipDependencies,
@@ -218,7 +218,7 @@ async function write(
   }
 }
 
-/** Nothing changes, which somebody may not have expected. */
+/** Nothing changes, which an operator may not have expected. */
 async function warn(
   dependencies: MembershipDependencies,
   event: InboxEvent,

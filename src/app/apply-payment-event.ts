@@ -16,7 +16,7 @@ export type PaymentEventDependencies = CollectAnyDependencies & {
   readonly inbox: Inbox;
 };
 
-/** `busy`: somebody else works on this user. The event stays where it is. */
+/** `busy`: another job works on this user. The event stays where it is. */
 export type PaymentEventResult = { readonly outcome: EventOutcome } | { readonly busy: Sighting };
 
 /** So often a record may change under our hands (an account that was closed takes no lock) before we give up. */

@@ -57,7 +57,7 @@ export function refundRecord(theCase: Case, rail: Rail): Promise<Verdict> {
   });
 }
 
-/** The payment is still with us: nobody has given it back meanwhile, nor has a bank taken it back. */
+/** The payment is still with us: it was not refunded meanwhile, nor has a bank taken it back. */
 export const isToGiveBack = (
   { billingStatus, transactionId }: Subscription,
   { refundOf }: Pick<Attempt, 'refundOf'>,
@@ -65,7 +65,7 @@ export const isToGiveBack = (
 
 export function resumeAttempt(theCase: Case): Promise<Verdict> {
   const { open } = theCase.state;
-  // What the answer does to the record depends on who asked for the charge, not on who heard of it.
+  // What the answer does to the record depends on the path that opened the charge, not on the one that resumes it.
   return sendAgain(BOOK, open === null ? theCase : { ...theCase, rules: rulesOf(open.process) });
 }
 
@@ -76,7 +76,7 @@ const BOOK: Book<Case> = {
   kind: 'SUBSCRIPTION',
   referenceOf: ({ subscriptionId }) => subscriptionId,
   isHeldBy: ({ rules }, event) => eventAgainst(event, rules) !== null,
-  // Who closes an account takes no lock, and the Go service may write the row.
+  // Closing an account takes no lock, and the Go service may write the row.
   unmoved: ({ record, dependencies }) => [dependencies.subscriptions.unchanged(record)],
   judged,
   readAgain,
@@ -136,7 +136,10 @@ function refundOutcomeOf({ record }: Case, { status }: Payment) {
     : ({ change, cause: 'refund-accepted', verdict: 'refund-sent' } as const);
 }
 
-/** Nobody sends it again by itself, whoever heard of it: a person has to see that the money is still here. */
+/**
+ * A refused refund is not sent again by itself, whether the janitor or a caller learnt of it: an operator has to see
+ * that the money is still here.
+ */
 function noteIfRefused(
   { record, dependencies: { pipeline, clock } }: Case,
   attempt: Attempt,

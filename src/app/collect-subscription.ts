@@ -113,7 +113,7 @@ async function hold(
 
 /**
  * Gone; or one of the user's records cannot be read. It may be this one, or hold the newest stamp or the next period:
- * nothing is written about this user until somebody has mended it, and the run goes on.
+ * nothing is written about this user until an operator has mended it, and the run goes on.
  */
 function unreadable(
   dependencies: CollectDependencies,

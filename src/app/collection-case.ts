@@ -55,7 +55,7 @@ export interface Case {
   readonly state: RecordState;
   readonly account: PrimaryAccount | null;
   readonly now: Instant;
-  /** What was decided about it. Null where nothing was to be decided: somebody asked for it. */
+  /** What was decided about it. Null where nothing was to be decided: a caller asked for it. */
   readonly plan: Plan | null;
   /** Who asked for it and why, for the history. */
   readonly by?: Readonly<Record<string, string>>;

@@ -7,10 +7,10 @@ import type { PipelineStore } from '../ports/pipeline.ts';
 import type { RecordRef } from '../ports/runs.ts';
 import type { OnStep } from '../ports/steps.ts';
 
-/** `busy`: somebody else works on this user. Nothing was read or written. */
+/** `busy`: another job works on this user. Nothing was read or written. */
 export type CollectResult = { readonly verdict: Verdict } | { readonly busy: Sighting };
 
-/** Considers a record while nobody else does. */
+/** Considers a record while no other job does. */
 export async function underLock(
   { locks, onStep }: { readonly locks: LockClient; readonly onStep: OnStep },
   key: string,

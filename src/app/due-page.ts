@@ -207,7 +207,7 @@ async function readFloats(
 
 /**
  * What another run declined, or the bank sent back, while this one was under way is for tomorrow's retry. What this run
- * itself has begun on is its own, until there is an answer: whoever began may have died.
+ * itself has begun on is its own, until there is an answer: the worker that began may have died.
  */
 async function isBegunHere(
   { pipeline }: DueSources,

@@ -1,8 +1,8 @@
 import type { Timer } from '../ports/timer.ts';
 
 /**
- * Hands out turns, so many a second and evenly apart: each call resolves when its turn has come. Time in which nobody
- * asked is not saved up, so that a pause is not followed by a burst.
+ * Hands out turns, so many a second and evenly apart: each call resolves when its turn has come. Turns that no caller
+ * took are not saved up, so that a pause is not followed by a burst.
  */
 export function evenly(timer: Timer, perSecond: number): () => Promise<void> {
   const gapMs = 1_000 / perSecond;

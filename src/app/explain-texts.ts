@@ -16,11 +16,11 @@ import type { Attempt, Resolution } from '../ports/pipeline.ts';
 import type { CollectionRequest, RequestPath } from '../ports/requests.ts';
 
 /*
- * What the words of the pipeline mean, for people who ask why a member was or was not charged. One table for each kind of
- * word, so that a new word does not compile before somebody has said what it means.
+ * What the words of the pipeline mean, for people who ask why a member was or was not charged. One table for each kind
+ * of word, so that a new word does not compile without its text.
  */
 
-/** Follows the name of whoever decided. */
+/** Follows the name of the run or caller that decided. */
 const VERDICT_TEXTS: Record<VerdictName, string> = {
   collected: 'charged it',
   sent: 'sent it to the bank',
@@ -185,7 +185,7 @@ const KIND_TEXTS: Readonly<Record<string, string>> = {
 export interface Asked {
   /** Requests are forgotten after a while, their names are not. */
   readonly request: CollectionRequest | undefined;
-  /** Whom the history names for it. */
+  /** The caller whom the history names for it. */
   readonly who: string | undefined;
 }
 

@@ -8,8 +8,8 @@ export interface FindDependencies {
 }
 
 /**
- * The request as it stands. One that ended without anybody knowing what became of its charge has the outcome that the
- * janitor, or whoever resumed the charge, has learnt since.
+ * The request as it stands. One that ended without an answer to its charge has the outcome that the janitor, or a run
+ * that resumed the charge, has learnt since.
  */
 export async function findRequest(
   { requests, pipeline }: FindDependencies,

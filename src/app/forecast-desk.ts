@@ -18,8 +18,8 @@ export interface ForecastUnderWay {
 }
 
 /**
- * Forecasts for whoever asks over HTTP. One for millions of members takes longer than anybody waits for an answer, so it
- * goes on without them: who asks for the same again joins it, and what is made lies on the shelf.
+ * Forecasts for callers over HTTP. One for millions of members takes longer than a caller waits for an answer, so it
+ * goes on without them: a caller who asks for the same again joins it, and what is made lies on the shelf.
  */
 export class ForecastDesk {
   private readonly dependencies: ForecastDeskDependencies;
@@ -35,7 +35,7 @@ export class ForecastDesk {
     if (found !== undefined) return found;
     const begun = { progress: { looked: 0, due: 0 }, made: this.make(request, id) };
     this.underWay.set(id, begun);
-    // Told to whoever asked; nobody may be left to hear it.
+    // The callers get the error; without one left it would be an unhandled rejection.
     begun.made.catch(() => undefined);
     return begun;
   }

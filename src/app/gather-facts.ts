@@ -30,7 +30,7 @@ export interface Gathered {
 export async function gatherFacts(sources: FactSources, query: FactsQuery): Promise<Gathered> {
   const { path, record, partition, triggerId, now } = query;
   const { userId, subscriptionId } = record;
-  // Whoever is not collected at all need not be asked about.
+  // A record that is not collected at all needs no facts about its user.
   const isCollected = notCollected(path, record, now) === null;
   const { user, account } = isCollected ? await askServices(sources, userId) : NOTHING_ASKED;
   const background = await sources.pipeline.readBackground({

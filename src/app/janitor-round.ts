@@ -8,7 +8,7 @@ import { settleAttempt } from './settle-attempt.ts';
 export interface RoundCounts {
   readonly asked: number;
   readonly settled: number;
-  /** Nothing known yet, busy, or settled by somebody else: asked again when it is due again. */
+  /** Nothing known yet, busy, or settled by another process: asked again when it is due again. */
   readonly left: number;
   /** Asked again in the next round. */
   readonly failed: number;
@@ -20,7 +20,7 @@ export type Troubled =
 
 export type OnTrouble = (ids: Troubled, error: unknown) => void;
 
-/** The janitor is never in a hurry, and the processor's time belongs to those who charge. */
+/** The janitor is never in a hurry, and the processor's time belongs to the charges. */
 const ASKED_AT_ONCE = 4;
 
 interface Page<T> {

@@ -15,7 +15,7 @@ const term = z
   .nullish()
   .transform((value) => value || null);
 
-/** Fields that are not named here are let pass: producers add some before anybody tells us. */
+/** Fields that are not named here are let pass: producers add some before they tell us. */
 const payload = z.object({
   user_id: z.string().min(1),
   tier: text,

@@ -22,7 +22,7 @@ import type { Write } from '../ports/transaction.ts';
  *   attempt, record,   key = attempt   attempt, record, history and verdict in one transaction
  *   history: one        │
  *   transaction         └ no answer: twice more with the same key, then `unknown`. The attempt stays open, blocks every
- *                         other attempt on the record, and whoever holds the lock next sends the same again.
+ *                         other attempt on the record, and the next run or request under the lock sends the same again.
  *
  * What is collected differs in its records only, and each product keeps its own book of them.
  */
@@ -123,15 +123,18 @@ export async function sendAgain<C extends Chargeable>(book: Book<C>, theCase: C)
   const { gate, clock, timer } = theCase.dependencies;
   const { open } = theCase.state;
   if (open === null) throw new Error('there is no open attempt to resume');
-  // No run comes here then; whoever asks by hand hears that nobody knows, until the janitor does.
+  // Runs never resume such an attempt (`mayBeResumed`). A request by hand gets `unknown` until the janitor settles it.
   if (!mayStillBeSent(open, clock.now())) return leaveUnknown(book, theCase, open);
   await gate.enter(theCase.lock.signal);
-  // Nobody may know of the attempt but us: this can be the moment at which money moves.
+  // The processor may not know the attempt yet: this can be the moment at which money moves.
   assertFresh(theCase.state, timer);
   return send(book, await markSending(book, asOpened(theCase, open)), open, null);
 }
 
-/** Whoever goes on with what it began itself, before it died, has decided nothing else: a run is compared with its forecast. */
+/**
+ * A trigger that resumes its own attempt after a crash keeps the plan it was opened under; otherwise the run would
+ * differ from its forecast.
+ */
 const asOpened = <C extends Chargeable>(theCase: C, open: Attempt): C =>
   open.triggerId === theCase.triggerId ? { ...theCase, plan: planOfOpener(open) } : theCase;
 
@@ -199,22 +202,22 @@ async function onceMore<C extends Chargeable>(
   attempt: Attempt,
 ): Promise<C | null> {
   if (attempt.refundOf !== null) return theCase;
-  // Who slept past the lease has nothing to ask for.
+  // The lease first: a process that slept past it must not read, write or send anything more for this attempt.
   assertLeaseLasts(theCase);
   const current = await unlessHeldBack(book, theCase, attempt, attempt.rail);
   if (current === null) return null;
   try {
     return await markSending(book, current);
   } catch (error) {
-    // Who closes an account takes no lock.
+    // Closing an account takes no lock.
     if (error instanceof RecordChangedError) return null;
     throw error;
   }
 }
 
 /**
- * A freeze holds two seconds after it was acknowledged. Whoever stood still between reading what stands against a charge
- * and opening one, in a stopped process or before a slow gate, has to read it again.
+ * A freeze holds two seconds after it was acknowledged. A process that stood still between reading what stands against
+ * a charge and opening one, stopped or before a slow gate, has to read it again.
  */
 function assertFresh(state: RecordState, timer: Timer): void {
   if (!isFresh(state, timer))
@@ -227,14 +230,14 @@ const isFresh = ({ askedAtMs }: RecordState, timer: Timer): boolean =>
 /** How much of a lease must be left when a charge is sent: the answer has to be written down under it. */
 export const leaseForCharge = (processorTimeoutMs: number): number => processorTimeoutMs + OUTCOME_MS;
 
-/** Just before the money moves: whoever sends must still hold the lock when the answer is written down. */
+/** Just before the money moves: the sender must still hold the lock when the answer is written down. */
 function assertLeaseLasts({ lock, dependencies }: Chargeable): void {
   lock.signal.throwIfAborted();
   if (lock.remainingMs() < leaseForCharge(dependencies.processorTimeoutMs))
     throw new LeaseTooShortError('the lease would not outlast the charge');
 }
 
-/** Nobody knows. The attempt stays open, and the janitor asks the processor later. */
+/** No answer. The attempt stays open, and the janitor asks the processor later. */
 async function leaveUnknown<C extends Chargeable>(
   book: Book<C>,
   theCase: C,
@@ -246,10 +249,9 @@ async function leaveUnknown<C extends Chargeable>(
 }
 
 /**
- * What was written or sent before may have taken its time. A freeze ordered meanwhile must hold, and so must a bank's word
- * that an account is closed to us; whoever may have cancelled meanwhile is not asked for money anew. Whoever stood still
- * over the answer does not know what holds by now, and is held back too: the attempt, or the decline, is not lost by that.
- * Gives the case with what it was decided on as old as this reading.
+ * Reads again what may forbid the charge, because writing or sending may have taken long: a freeze, an account block, a
+ * waiting membership event. Null when something does, or when this reading itself took longer than `FRESH_MS`; the open
+ * attempt or the decline is not lost. Otherwise the case, dated by this reading.
  */
 async function unlessHeldBack<C extends Chargeable>(
   book: Book<C>,
@@ -320,7 +322,7 @@ async function recordOn<C extends Chargeable>(
     giveBack === null
       ? pipeline.resolve(theCase.state, resolution)
       : pipeline.replace(theCase.state, resolution, giveBack);
-  // Some processors never say what became of an entry: from its first moment on somebody has to ask.
+  // Some processors never say what became of an entry: from its first moment on the janitor has to ask.
   const watch = verdict === 'sent' ? [pipeline.watches.begin(watchOf(theCase, attempt, payment))] : [];
   const { attemptId } = attempt;
   const judgement = book.judged(theCase, verdict, reasonOf(attempt, payment), { attemptId });
@@ -330,7 +332,7 @@ async function recordOn<C extends Chargeable>(
   return giveBack === null ? judgement : send(book, { ...recorded, state: resolved.state }, giveBack, null);
 }
 
-/** Whoever opened the attempt asked for it, and gets its answer too when another finished it. */
+/** The trigger that opened the attempt gets its answer too when another one finished it. */
 function toldToOpener(
   { dependencies, triggerId }: Chargeable,
   attempt: Attempt,
@@ -380,8 +382,8 @@ const watchOf = (
 });
 
 /**
- * A card payment that was "sent by ACH" is no answer that anybody can act on, whenever and however it is heard: nothing is
- * recorded, and since the processor does know of it, nothing is given up either. It stays open until somebody looks.
+ * A card payment that was "sent by ACH" is no answer that can be acted on, whenever and however it is heard: nothing is
+ * recorded, and since the processor does know of it, nothing is given up either. It stays open until an operator looks.
  */
 export const sensible = ({ rail, refundOf }: Attempt, payment: Payment): Payment | null =>
   refundOf === null && rail === 'PINLESS' && payment.status === 'ACHSENT' ? null : payment;

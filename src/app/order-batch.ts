@@ -20,7 +20,7 @@ interface LeftOut {
   readonly unknown: readonly SubscriptionId[];
   /** Records of members whom the older service bills. */
   readonly notOwned: readonly SubscriptionId[];
-  /** Records whose rows cannot be read: somebody has to mend them. */
+  /** Records whose rows cannot be read: an operator has to mend them. */
   readonly unreadable: readonly SubscriptionId[];
 }
 

@@ -10,7 +10,7 @@ export interface OrderDependencies {
   readonly runs: RunStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Tells the workers. Only a hint: the reconciler takes up what nobody was told of. */
+  /** Tells the workers. Only a hint: the reconciler takes up runs that no worker was told of. */
   readonly wake: (run: Run) => Promise<unknown>;
 }
 
@@ -19,7 +19,7 @@ export type OrderedRun =
   /** A run charges what is due; nothing can be due later than now. */
   | { readonly ahead: { readonly tick: Instant; readonly now: Instant } };
 
-/** Starts a run because somebody wants it now, or finds the one of that moment. */
+/** Starts a run because an operator wants it now, or finds the one of that moment. */
 export async function orderRun(
   dependencies: OrderDependencies,
   process: RunProcess,

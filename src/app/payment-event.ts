@@ -26,7 +26,7 @@ export interface FloatEvent {
   readonly word: FloatWord;
 }
 
-/** Type and status say the same twice. Where they contradict each other nobody knows what happened to the money. */
+/** Type and status say the same twice. Where they contradict each other it is not known what happened to the money. */
 const STATUS_OF_TYPE = {
   SUBSCRIPTION_COMPLETED: 'COMPLETED',
   SUBSCRIPTION_RETURNED: 'FAILED',

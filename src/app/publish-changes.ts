@@ -11,7 +11,7 @@ import type { Deliver } from './bridge/shard-reader.ts';
 
 export type { ChangeFate };
 
-/** Whom it is told to, and what is noted of it. */
+/** The stream it is told to, and what is noted of it. */
 export interface Telling {
   readonly publisher: Publisher;
   readonly count: (fate: ChangeFate) => void;
@@ -38,7 +38,7 @@ type Verdict =
 export const publishChanges = ({ owned, ...telling }: PublishDependencies): Deliver<RecordChange> =>
   publishTold(telling, (change, removed) => tellBilling(change, removed, owned));
 
-/** Tells others of the changes of a table. What cannot be told is logged and holds nobody up. */
+/** Tells others of the changes of a table. What cannot be told is logged and does not hold up the shard. */
 export function publishTold({ publisher, count, log }: Telling, tell: TellChange): Deliver<RecordChange> {
   /** Of each shard's batch before: the two halves of a move may come in two batches. */
   const removedBefore = new Map<string, readonly StoredRecord[]>();

@@ -34,7 +34,7 @@ export type Replay =
   | { readonly result: 'dealt-with' }
   /** Later events of this user were applied: out of order only with `force`. */
   | { readonly result: 'overtaken'; readonly later: readonly AppliedEvent[] }
-  /** Somebody works on this user. Try again. */
+  /** Another process works on this user. Try again. */
   | { readonly result: 'busy' };
 
 export type Drop = { readonly result: 'dropped' | 'unknown' };
@@ -88,8 +88,8 @@ type Release =
   | Exclude<Replay, { readonly result: 'replayed' }>;
 
 /**
- * Whoever decides about a user reads what is in the inbox and what is in quarantine at slightly different moments, and
- * could see the event in neither while it goes from one to the other. They hold the user's lock meanwhile, so we do too.
+ * A run or request that decides about a user reads the inbox and the quarantine at slightly different moments, and
+ * could see the event in neither while it goes from one to the other. It holds the user's lock meanwhile, so we do too.
  */
 async function underLock(
   { locks }: ReplayDependencies,
@@ -130,7 +130,7 @@ async function handOver({ enqueue, log }: ReplayDependencies, event: InboxEvent)
   }
 }
 
-/** False when somebody else was faster. */
+/** False when another replay or drop was faster. */
 async function unlessChanged(decide: () => Promise<void>): Promise<boolean> {
   try {
     await decide();

@@ -8,7 +8,7 @@ import type { RunDependencies } from './run-collections.ts';
 import { startRun } from './run-collections.ts';
 
 export interface ReconcileDependencies extends Pick<RunDependencies, 'runs' | 'clock'> {
-  /** Makes sure that somebody takes the run's next page. Harmless where somebody does already. */
+  /** Makes sure that a worker takes the run's next page. Harmless where one does already. */
   readonly goOn: (run: Run) => Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export async function reconcileRuns(
   dependencies: ReconcileDependencies & { readonly metrics: Pick<Metrics, 'runUnderWay'> },
 ): Promise<RunningRuns> {
   const running = await dependencies.runs.running();
-  // Before any job is seen to: where that fails they do not end, and somebody has to hear of it.
+  // Before any job is seen to: where that fails the runs do not end, and an operator has to hear of it.
   tellAges(dependencies.metrics, running.runs, dependencies.clock.now());
   await startDueRuns(dependencies);
   for (const run of running.runs) await dependencies.goOn(run);

@@ -13,8 +13,8 @@ import { countOutcome } from './return-meters.ts';
 type RecordDependencies = Omit<AchDependencies, 'locks' | 'processor'>;
 
 /**
- * Writes down what became of a payment, whoever brought the word. One transaction: the record, its attempts, the
- * account's block after a hard return code, the end of the watch, and what operators have to decide about by now.
+ * Writes down what became of a payment, from an event or from the janitor. One transaction: the record, its attempts,
+ * the account's block after a hard return code, the end of the watch, and what operators have to decide about by now.
  */
 export async function recordAchOutcome(
   dependencies: RecordDependencies,
@@ -126,7 +126,7 @@ function noteIfStale(
   return [pipeline.staleReturns.note({ userId, subscriptionId, confirmationId, code, amount, at })];
 }
 
-/** What has gone, nobody has to give back any more. */
+/** Money that has gone back needs no refund any more. */
 const forgetRefund = (
   pipeline: PipelineStore,
   before: StoredSubscription,

@@ -37,8 +37,8 @@ export const requestPayment = (
   promisePayment(dependencies, { ...order, path: 'MANUAL_REPAYMENT' }, () => whyRefused(dependencies, order));
 
 /**
- * Looks first, without the lock, so that who cannot pay now hears it at once; the worker looks again under the lock and
- * has the last word.
+ * Looks first, without the lock, so that a member who cannot pay now hears it at once; the worker looks again under the
+ * lock and has the last word.
  */
 export async function promisePayment<R>(
   dependencies: RequestDependencies,

@@ -28,7 +28,7 @@ export interface RunDependencies extends DueSources {
   readonly owned: OwnedUsers;
   /** Hands records to the workers. Handing over the same record of the same pass twice must be harmless. */
   readonly enqueue: (run: Run, records: readonly RecordRef[]) => Promise<void>;
-  /** What was foretold of such a run, if anybody asked. */
+  /** What was foretold of such a run, if a forecast was asked for. */
   readonly forecastOf: (process: RunProcess, tick: Instant) => Promise<Forecast | null>;
 }
 
@@ -39,7 +39,7 @@ export type NextStep =
   | { readonly then: 'next-pass'; readonly at: RunPosition }
   /** The index has not caught up with the last verdicts: the report would miss them. The same page again, a little later. */
   | { readonly then: 'wait-for-index' }
-  /** Too many users were said to be gone. Somebody has to look. */
+  /** Too many users were said to be gone. An operator has to look. */
   | { readonly then: 'stopped'; readonly doubtful: number; readonly due: number }
   | { readonly then: 'over' }
   /** It was over before: there is nothing to be done, or to be told. */
@@ -113,7 +113,7 @@ export async function takePage(
   return advance(dependencies, run, counted, page.nextKey, patient);
 }
 
-/** Nobody was considered, so there is no verdict to be looked for. */
+/** No record was considered, so there is no verdict to be looked for. */
 const NOTHING_DUE: RunReport = { records: 0, amount: ZERO, byVerdict: {}, byPlan: {} };
 
 const isEmptyRange = (run: RunPosition, { records, malformed, nextKey }: DuePage): boolean =>
@@ -172,7 +172,7 @@ async function advance(
   return { then: 'over' };
 }
 
-/** Somebody else may have taken the same page at the same time, and have found another end of it: the stored mark counts. */
+/** Another worker may have taken the same page at once, and have found another end of it: the stored mark counts. */
 async function moveOn(runs: RunStore, from: Run, to: Run, then: 'page' | 'next-pass'): Promise<NextStep> {
   if (await runs.advance(from, to)) return { then, at: to };
   const current = await runs.get(from.runId);

@@ -57,7 +57,7 @@ async function settleOpen(
 ): Promise<Settlement> {
   const { attempt, giveBack } = open;
   const now = clock.now();
-  // No run comes by for a refund, and a freeze keeps nobody's money: whoever waits for it has only the janitor.
+  // Only the janitor resends refunds: runs do not, and a freeze does not hold back money that is returned.
   if (payment === null && giveBack !== null && mayStillBeSent(attempt, now)) return toldBy(await giveBack());
   const word = payment === null ? givenUp(attempt, janitor, now) : sensible(attempt, payment);
   if (word !== null) return { settled: await open.answer(word) };
@@ -104,7 +104,7 @@ async function openSubscriptionCase(
   };
 }
 
-/** The case of an attempt that somebody opened and whose answer somebody else heard of. */
+/** The case of an open attempt as its trigger had it, for the janitor, event or caller that goes on with it. */
 export function caseOfOpen(
   dependencies: CollectDependencies,
   attempt: Attempt,

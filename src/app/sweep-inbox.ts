@@ -21,8 +21,8 @@ export interface InboxSweepDependencies {
 const YOUNG_MS = 60_000;
 
 /**
- * Gives a job to every stored event that may have lost its own, and lifts flags that nobody lifted after the event.
- * Tells how long events wait and how many are in quarantine. Gives how many events there were.
+ * Gives a job to every stored event that may have lost its own, and lifts flags that a worker left behind when it died
+ * after the event. Tells how long events wait and how many are in quarantine. Gives how many events there were.
  */
 export async function sweepInbox(dependencies: InboxSweepDependencies): Promise<number> {
   const { clock, quarantine, metrics } = dependencies;

@@ -1,6 +1,6 @@
 import { MalformedRowError } from '../errors.ts';
 
-/** For whoever explains: a row that nobody can read hides nothing else. */
+/** For explanations: a row that cannot be read hides nothing else. */
 export async function unlessMalformed<T>(
   read: () => Promise<T>,
   otherwise: T,

@@ -11,7 +11,7 @@ export interface WaitDependencies extends FindDependencies {
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 500;
 
-/** The request once it has ended; as it stands when the time is over, or nobody waits any more. */
+/** The request once it has ended; as it stands when the time is over, or the caller waits no more. */
 export async function waitForRequest(
   dependencies: WaitDependencies,
   request: CollectionRequest,

@@ -19,7 +19,7 @@ export interface Consequences {
 
 export const NOTHING_MORE: Consequences = { next: [], along: [], isInVain: false };
 
-/** Whoever hears that it was paid, the member's own request or the janitor a day later, brings about the same. */
+/** The same, whether the member's own request hears that it was paid or the janitor a day later. */
 export async function whatPaymentBrings(
   theCase: Case,
   attempt: Attempt,
@@ -36,7 +36,10 @@ export async function whatPaymentBrings(
   return { ...NOTHING_MORE, along, next: next.flatMap((period) => asItStands(theCase, period)) };
 }
 
-/** As the membership stands by now. Who comes back says it to the record that was paid for. */
+/**
+ * Applies what was said about the membership while the charge was under way. For a reactivation that is stored on the
+ * record being paid.
+ */
 function asItStands({ record }: Case, period: Subscription): Subscription[] {
   const next = periodAfterPayment(asPeriod(record), period);
   return next === null ? [] : [next];
@@ -59,8 +62,9 @@ const cancelled = (record: StoredSubscription, now: Instant): StoredSubscription
 });
 
 /**
- * Between the charge and its answer the period may have been billed, paused or cancelled; or it is billed by other terms by
- * now. A year's price on what has become a month's would be charged every month, and who asked for less since means that.
+ * Between the charge and its answer the period may have been billed, paused or cancelled; or it is billed by other
+ * terms by now. A year's price on what has become a month's would be charged every month, and a member who asked for
+ * less since means that.
  */
 async function upgraded(
   { dependencies, partition, record: { userId, receiptTierName: tierName } }: Case,

@@ -1,7 +1,7 @@
 /*
  * What may happen to a billing record, written down a second time. The code that moves records has a table of its own;
- * the audit must not ask that one whether it was obeyed. A test compares the two: whoever changes one on purpose changes
- * both, and whoever changes one by mistake hears of it.
+ * the audit must not ask that one whether it was obeyed. A test compares the two: a developer who changes one on
+ * purpose changes both, and one who changes it by mistake hears of it.
  */
 const ALLOWED = `
   SCHEDULED      SCHEDULED       attempt-opened attempt-declined membership-cancelled membership-retracted support-changed plan-changed

@@ -17,7 +17,7 @@ import type { AuditTotals, Violation } from './violation.ts';
 
 export interface AuditSource {
   readonly tables: AuditTables;
-  /** Null: nobody told where it is. */
+  /** Null: its address is not configured. */
   readonly ledger: AuditLedger | null;
 }
 

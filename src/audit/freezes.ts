@@ -3,8 +3,8 @@ import { instant, optionalText, text } from './record.ts';
 import type { PlainItem } from './source.ts';
 
 /**
- * Whoever looked just before a freeze may still write their intent; so long it may take. And the clocks of two processes
- * differ: an intent just after a freeze was lifted may bear a time from just before.
+ * A worker that looked just before a freeze may still write its intent; so long it may take. And the clocks of two
+ * processes differ: an intent just after a freeze was lifted may bear a time from just before.
  */
 const GRACE_MS = 2_000;
 
@@ -13,7 +13,7 @@ interface Entry {
   readonly whom: string;
   readonly action: string;
   readonly at: bigint;
-  /** Of a freeze: when whoever ordered it was told that it holds. Null: nobody was told, and it may have come much later. */
+  /** Of a freeze: when the operator was told that it holds. Null: they were not told, and it may have come much later. */
   readonly acknowledgedAt: bigint | null;
   readonly until: bigint | null;
 }
@@ -38,7 +38,7 @@ export class FreezeLog {
       const known = this.intervals.get(whom) ?? [];
       const current = known.at(-1);
       const isUnsure = action === 'frozen' && acknowledgedAt === null;
-      // A new freeze takes the place of the one before, as a lift ends it. Nobody knows whether an unsure one did.
+      // A new freeze takes the place of the one before, as a lift ends it. Whether an unsure one did is not known.
       const end = isUnsure ? until : plusMs(at, -GRACE_MS);
       if (current !== undefined && end !== null && (current.to === null || current.to > end))
         known[known.length - 1] = { ...current, to: end };
@@ -60,7 +60,7 @@ export class FreezeLog {
 
 const userKey = (userId: string): string => `user ${userId}`;
 
-/** An entry that cannot be read stops the audit: without it, nobody knows what was forbidden. */
+/** An entry that cannot be read stops the audit: without it, it is not known what was forbidden. */
 function entryOf(item: PlainItem): Entry {
   try {
     return readEntry(item);

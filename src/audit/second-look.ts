@@ -12,10 +12,10 @@ export const LOOKS = 5;
 const MOST_RECORDS = 50;
 
 /**
- * Looks again at a user who seemed to break a rule. The tables are read one after the other while others write, so rows
- * of different moments may have been held against each other. Here everything is read anew, and then the rows once
- * more, all in one transaction: only if none has moved was it one moment, and only then is it reported. Every change of a
- * record stamps its row, so equal rows prove that nothing happened. Null: it changed at every look.
+ * Looks again at a user who seemed to break a rule. The tables are read one after the other while workers write, so
+ * rows of different moments may have been held against each other. Here everything is read anew, and then the rows once
+ * more, all in one transaction: only if none has moved was it one moment, and only then is it reported. Every change of
+ * a record stamps its row, so equal rows prove that nothing happened. Null: it changed at every look.
  */
 export async function lookAgain(
   tables: AuditTables,

@@ -44,9 +44,9 @@ export interface AuditTables {
   /** The whole table of recurring payments, an account at a time. */
   accounts(): AsyncIterable<AccountItems>;
   itemsOfAccount(accountId: string): Promise<readonly PlainItem[]>;
-  /** From which day on recurring payments and reminders are looked for. Null: nobody has looked yet. */
+  /** From which day on recurring payments and reminders are looked for. Null: no run has looked yet. */
   dueSince(): Promise<{ readonly payments: string | null; readonly reminders: string | null }>;
-  /** All at one moment, in the order asked, at most 100. Null: somebody was writing one of them just now. */
+  /** All at one moment, in the order asked, at most 100. Null: another process was writing one of them just now. */
   readTogether(keys: readonly RowKey[]): Promise<readonly (PlainItem | undefined)[] | null>;
 }
 
@@ -65,7 +65,7 @@ export interface LedgerEntry {
 }
 
 export interface AuditLedger {
-  /** False: this processor shows its ledger to nobody. */
+  /** False: this processor does not show its ledger. */
   isReadable(): Promise<boolean>;
   /** What moved for whatever is audited up to the moment of the call: debits first, then what was given back. */
   entries(): AsyncIterable<LedgerEntry>;

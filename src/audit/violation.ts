@@ -10,7 +10,7 @@ export interface Violation {
   readonly detail: string;
 }
 
-/** What a rule has to say about one record. Who the user is and which rule it was, the audit adds. */
+/** What a rule has to say about one record. The audit adds the user and the rule. */
 export interface Finding {
   readonly subscriptionId: string;
   readonly detail: string;

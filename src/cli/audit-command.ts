@@ -30,7 +30,7 @@ export interface AuditRequest {
 
 /**
  * Checks live data against the rules. Everything for people goes to `out`, which with `json` should be standard error.
- * Gives the exit code: 1 when a rule is broken, or when somebody's records never stood still to be checked.
+ * Gives the exit code: 1 when a rule is broken, or when a user's records never stood still to be checked.
  */
 export async function runAudit(
   environment: Environment,

@@ -13,7 +13,7 @@ export interface Bank {
   stop(): Promise<void>;
 }
 
-/** The pretend bank plays all four services, and its clock is everybody's. */
+/** The pretend bank plays all four services, and its clock is the one of every process. */
 export const bankVariables = (url: string): Record<string, string> => ({
   USER_SERVICE_URL: url,
   TXN_SERVICE_URL: url,

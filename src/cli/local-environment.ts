@@ -27,7 +27,7 @@ export function removeLocalEnvironment(folder: string): void {
   rmSync(file(folder), { force: true });
 }
 
-/** Any of these says that somebody means another system than the local one. */
+/** Any of these says that the caller means another system than the local one. */
 const POINTS_ELSEWHERE = [
   'REDIS_URL',
   'AWS_ENDPOINT_URL_DYNAMODB',

@@ -39,7 +39,7 @@ export interface LocalSystem {
 
 export interface LocalSystemOptions {
   readonly stack: StackOptions;
-  /** Before anybody works: whatever is due must find its members. */
+  /** Before any role starts: whatever is due must find its members. */
   readonly seed: (environment: Environment) => Promise<void>;
   /** How often the bridges look. Default: as in life. */
   readonly bridgeTimes?: BridgeTimes;

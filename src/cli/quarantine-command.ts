@@ -121,7 +121,7 @@ function replay(
   );
 }
 
-/** Only now: whoever is refused need not wait for a Redis that is away. */
+/** Only now: an operator whose command is refused need not wait for a Redis that is away. */
 async function enqueue(redisUrl: string, event: InboxEvent): Promise<void> {
   const redis = await reachRedis(redisUrl);
   try {

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { QueueSet } from '../../queues/queue-set.ts';
 
-/* The clients of Redis take long to load: whoever does not come this far does not wait for them. */
+/* The clients of Redis take long to load: a command that does not come this far does not wait for them. */
 
 const LIMIT_MS = 2_000;
 

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 
-/** The name of whoever runs the command, for what is kept of who ordered what. */
+/** The name of the operator who runs the command, for the record of who ordered what. */
 export function thisUser(): string {
   try {
     return userInfo().username;

@@ -8,13 +8,13 @@ import type { Terminal } from './terminal.ts';
 
 export interface WaitDependencies {
   readonly runs: Pick<RunStore, 'get'>;
-  /** Null when Redis cannot be reached: then nobody knows how many are done. */
+  /** Null when Redis cannot be reached: then it is not known how many are done. */
   readonly queues: Pick<QueueSet, 'depths'> | null;
   readonly timer: Timer;
 }
 
 const BETWEEN_LOOKS_MS = 500;
-/** A worker takes what waits at once, and longer than this nobody needs for a page or a record. */
+/** A worker takes what waits at once, and needs less than this for a page or a record. */
 const NOBODY_MS = 15_000;
 
 /** Shows how far the run is until it is over. Null when `signal` came first: the run does not mind. */
@@ -70,7 +70,7 @@ async function jobsOf(queues: WaitDependencies['queues'], { process }: Run): Pro
   };
 }
 
-/** Notices, once, that nothing has moved for long and nobody is at it. */
+/** Notices, once, that nothing has moved for long and no worker is at it. */
 class Silence {
   private readonly timer: Timer;
   private last: { readonly where: string; readonly sinceMs: number };

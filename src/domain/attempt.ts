@@ -9,7 +9,7 @@ export type AttemptProcess = (typeof ATTEMPT_PROCESSES)[number];
 
 export type AttemptId = string & { readonly __brand: 'AttemptId' };
 
-/** An attempt whose outcome nobody knows yet. It blocks every other attempt on its record, on any rail. */
+/** An attempt without a known outcome. It blocks every other attempt on its record, on any rail. */
 export interface OpenAttempt {
   readonly attemptId: AttemptId;
   /** The run, request, signal or batch that asked for it. */
@@ -21,8 +21,9 @@ export interface OpenAttempt {
 }
 
 /**
- * For so long whoever finds an attempt open sends it again: long enough for the next day's run. Then nobody does, and the
- * janitor can give it up when nothing of it can be under way any more: what is sent again every day would never end.
+ * For so long a run or request that finds an attempt open sends it again: long enough for the next day's run. After
+ * that none does, and the janitor can give it up when nothing of it can be under way any more: what is sent again every
+ * day would never end.
  */
 const SENT_AGAIN_FOR_MS = 48 * 3_600_000;
 

@@ -49,10 +49,10 @@ export function nextBillingDate(period: Period, anchorDay: number): Instant {
  *
  * A date before the end of its month is its own anchor. One at the month's end may have been clamped: then the period
  * before it (a month or a year earlier) tells, and so on back, unless that one was on an earlier day that its month did
- * not force: then somebody moved the date. Only dates at the billing hour count; others are prorations and rows that a
+ * not force: then support moved the date. Only dates at the billing hour count; others are prorations and rows that a
  * collision moved.
  *
- * Who came back began anew, on that day and at whatever hour: it was not clamped, and what was before says nothing.
+ * A reactivated member began anew, on that day and at whatever hour: it was not clamped, and what was before says nothing.
  */
 export function anchorDayOf(
   billingDate: Instant,
@@ -64,7 +64,7 @@ export function anchorDayOf(
     if (isAtBillingHour(instant) && (cameBackAt === null || instant > cameBackAt))
       rememberLatestDay(days, dateOf(instant));
   }
-  // Also over a later day of that month, which is left from before.
+  // The reactivation day replaces a later day of the same month, which belongs to the earlier membership.
   if (cameBackAt !== null) days.set(monthKey(dateOf(cameBackAt)), partsOf(dateOf(cameBackAt)).day);
   let date = dateOf(billingDate);
   let anchor = partsOf(date).day;

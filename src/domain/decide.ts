@@ -56,7 +56,7 @@ export function decide(
   return decideCharge(question);
 }
 
-/** Cheap: needs nothing but the record. Whoever gets an answer here need not ask for the facts. */
+/** Cheap: needs nothing but the record. With an answer here the caller need not ask for the facts. */
 export function notCollected(path: Path, record: Subscription, now: Instant): NoOpReason | null {
   return whyNotCollected(PATHS[path], record, now);
 }
@@ -94,7 +94,7 @@ function decideOpenAttempt(
     : blocked('open-attempt');
 }
 
-/** Who asks to pay gets an answer and keeps the record as it is. */
+/** A member who asks to pay gets an answer, and the record stays as it is. */
 const leaveAsItIs = (obstacle: Obstacle): Decision =>
   obstacle.verdict === 'deferred' ? obstacle : skipped(obstacle.reason);
 

@@ -11,7 +11,7 @@ import type { Rail, Subscription } from './subscription.ts';
 /** Stops what it names: everything, one rail, or one user. Facts hold only freezes that concern this user. */
 export interface Freeze {
   readonly scope: 'global' | 'user' | Rail;
-  /** Null: until somebody lifts it. */
+  /** Null: until an operator lifts it. */
   readonly until: Instant | null;
 }
 
@@ -32,7 +32,7 @@ export interface AccountFacts {
 export interface Facts extends LimitFacts {
   readonly triggerId: string;
   readonly openAttempt: OpenAttempt | null;
-  /** A membership event of this user that was not applied yet, or that failed and waits for somebody. */
+  /** A membership event of this user that was not applied yet, or that failed and waits for an operator. */
   readonly membershipEvent: 'unapplied' | 'quarantined' | null;
   readonly freezes: readonly Freeze[];
   /** Null: the user service has no such user. */

@@ -11,10 +11,10 @@ export const isDoubtful = (decision: Decision): boolean =>
 
 export const isDoubtfulReason = (reason: string): boolean => DOUBTFUL.has(reason);
 
-/** Below this many nobody is alarmed, however small the run. */
+/** Below this many a run does not stop, however small it is. */
 const FEWEST = 50;
 const HIGHEST_SHARE = 0.05;
 
-/** A run stops itself here: one bad deploy next door must not cancel everybody. */
+/** A run stops itself here: one bad deploy of the user service must not cancel every member. */
 export const areTooManyDoubtful = (doubtful: number, considered: number): boolean =>
   doubtful >= FEWEST && doubtful > considered * HIGHEST_SHARE;

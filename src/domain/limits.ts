@@ -54,7 +54,7 @@ export function limitReached(
 
 /**
  * Two months owed are not taken from one account in one night: the oldest period goes first, one a day. An older period
- * that the run has dealt with already still goes first today: so the answer is the same whichever of the two comes first.
+ * that today's run has handled still blocks the newer one today: the result does not depend on their order.
  */
 function initialLimit(
   record: Subscription,

@@ -1,7 +1,7 @@
 import { billingPeriod } from './billing-dates.ts';
 import type { Subscription } from './subscription.ts';
 
-/** What somebody must decide about a period; everything else of a new record follows or is not set yet. */
+/** What the caller decides about a period; everything else of a new record follows or is not set yet. */
 export type NewRecord = Pick<
   Subscription,
   | 'userId'

@@ -11,7 +11,7 @@ const NAMESPACE = '6d4f3f0c-2f5d-5b5e-9c8f-3f6a3d5b9b7e';
 /** The id of the period after this one: always the same, so that writing it twice is writing it once. */
 export const successorId = (id: SubscriptionId): SubscriptionId => uuidV5(id, NAMESPACE) as SubscriptionId;
 
-/** Somebody has opened a later period already: a second one would bill the member twice. */
+/** A later period has been opened already: a second one would bill the member twice. */
 export const hasLaterPeriod = (record: Subscription, partition: readonly Subscription[]): boolean =>
   partition.some(
     (other) =>
@@ -43,8 +43,8 @@ export function nextPeriod(
 }
 
 /**
- * A cancelled period tells of the chain where that has no other in its month: there it was passed over. Beside another it
- * is left from a membership that ended.
+ * A cancelled period counts as a date of the chain only if its month has no period that stands (it was passed over).
+ * Beside one it is left from a membership that ended.
  */
 function datesOfChain(partition: readonly Subscription[]): Instant[] {
   const isCancelled = ({ billingStatus }: Subscription): boolean => billingStatus === 'CANCELLED';

@@ -43,8 +43,8 @@ export function noNoticeTo(user: UserFacts | null): NoNotice | null {
 }
 
 /**
- * What makes a notice the same notice. The day is part of it: whoever was told of one day and is charged on another
- * must be told again.
+ * What makes a notice the same notice. The day is part of it: a member who was told of one day and is charged on
+ * another must be told again.
  */
 export const noticeKey = (subscriptionId: SubscriptionId, day: CalendarDate): string =>
   `${subscriptionId}.${day}.${THREE_DAY_NOTICE}`;

@@ -44,8 +44,8 @@ export const isFrozen = (freezes: readonly Freeze[], scope: Freeze['scope'], now
   freezes.some((freeze) => freeze.scope === scope && (freeze.until === null || freeze.until > now));
 
 /**
- * A frozen rail defers whoever would be charged over it first; nobody is moved to the other rail by a freeze. The rail is
- * null where nobody would be charged.
+ * A frozen rail defers records that would be charged over it first; a freeze moves none to the other rail. The rail is
+ * null where there would be no charge.
  */
 export function freezeAgainst(
   freezes: readonly Freeze[],
@@ -64,14 +64,14 @@ export function firstRail(rules: Pick<PathRules, 'cardOnly'>, account: Facts['ac
   return rules.cardOnly ? null : 'ACH';
 }
 
-/** Who comes by and finds an attempt open. */
+/** Who wants to resume an open attempt. */
 export interface Finder {
   readonly automatic: boolean;
   readonly triggerId: string;
   readonly now: Instant;
 }
 
-/** Nobody who asks to pay one thing shall find that something else was resumed. */
+/** Automatic paths may resume any charge; a request by hand only the one it opened itself. */
 export const mayBeResumed = (open: OpenAttempt, { automatic, triggerId, now }: Finder): boolean =>
   // Money on its way back is nothing to collect; the janitor sends it again.
   (open.refundOf ?? null) === null &&
@@ -87,7 +87,7 @@ const close = (verdict: 'cancel' | 'waive' | 'go-stale', reason: CloseReason): O
   reason,
 });
 
-/** An event that failed waits for a person; a member who asks to pay is one and need not wait for another. */
+/** An event that failed waits for an operator. A member who asks to pay by hand need not wait for one. */
 export function eventAgainst(
   event: Facts['membershipEvent'],
   { automatic }: Pick<PathRules, 'automatic'>,

@@ -13,10 +13,7 @@ import type { CollectionPolicy } from './policy.ts';
 import type { BillingStatus, Rail, Subscription } from './subscription.ts';
 import { PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from './subscription.ts';
 
-/*
- * What each thing that happens to a record writes into it. `last_run_date` is not here: whoever stores the change
- * stamps it.
- */
+/* What each thing that happens to a record writes into it. `last_run_date` is not here: the store stamps it. */
 
 /** What the processor told about a charge that it took or declined. */
 export interface Receipt {
@@ -83,7 +80,10 @@ const PAYMENT_COMPLETED = 'payment-completed';
 
 const isLeaving = ({ updatedEvent }: Subscription): boolean => updatedEvent === PENDING_CANCELLATION;
 
-/** It is not any more; and when it is again, that must be seen as news. */
+/**
+ * Clears `payment-completed` when the record is no longer paid. Others are told of an `updated_event` only when it
+ * changes, so the next completion must set it anew.
+ */
 const notCompleted = ({ updatedEvent }: Subscription): string =>
   updatedEvent === PAYMENT_COMPLETED ? '' : updatedEvent;
 
@@ -93,7 +93,7 @@ export function achCompleted<S extends Subscription>(record: S, now: Instant): S
     ...record,
     process: record.process ?? 'NOT_IDENTIFIED',
     billingStatus: 'COMPLETED',
-    // Whoever has left stays so: should the money come back, it is not asked for again.
+    // A member who has left stays so: should the money come back, it is not asked for again.
     updatedEvent: whyLeft(record) === null ? PAYMENT_COMPLETED : record.updatedEvent,
     completionDate: now,
     usioError: '',
@@ -120,7 +120,7 @@ export function achReturned<S extends Subscription>(
   };
 }
 
-/** The money was given back, and nobody asks for it again. */
+/** The money was given back, and no run asks for it again. */
 export function refunded<S extends Subscription>(record: S, now: Instant): S {
   return {
     ...record,
@@ -130,7 +130,7 @@ export function refunded<S extends Subscription>(record: S, now: Instant): S {
   };
 }
 
-/** The member had the bank take the money back. It is owed again, by somebody who is banned now. */
+/** The member had the bank take the money back. It is owed again, by a member who is banned now. */
 export function chargedBack<S extends Subscription>(
   record: S,
   { code, message }: Pick<ChargeBack, 'code' | 'message'>,
@@ -169,7 +169,7 @@ export function closed<S extends Subscription>(
   return { ...record, ...processOf(record, rules), billingStatus: CLOSED_AS[verdict], completionDate: now };
 }
 
-/** Whoever is waived or too old is still a member: their chain goes on. A cancelled one ends. */
+/** A member who is waived, or whose period is too old, is still a member: their chain goes on. A cancelled one ends. */
 export const closingOpensNextPeriod = (reason: CloseReason): boolean =>
   reason === 'employee' || reason === 'too-old';
 
@@ -241,8 +241,8 @@ const processOf = (record: Subscription, { process }: PathRules) => ({
 });
 
 /**
- * A decline leaves the status of a record that was paid for by hand, and of one that somebody else moved on meanwhile
- * (an account that was closed).
+ * A decline leaves the status of a record that was paid for by hand, and of one that moved on meanwhile (an account
+ * that was closed).
  */
 function declinedStatus(status: BillingStatus, rules: PathRules): BillingStatus {
   const isCollectable = status === 'SCHEDULED' || status === 'ERROR';

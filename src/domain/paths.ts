@@ -27,8 +27,9 @@ export interface PathRules {
   readonly limit: AttemptLimit;
   readonly cardOnly: boolean;
   /**
-   * Nobody asked for it. Such a path checks the balance, may cancel, waive or write off the record, and resumes whatever
-   * attempt is open. A member who pays by hand chooses to, and gets an answer that leaves the record as it is.
+   * A run, a signal or a batch, not a payment by hand. Such a path checks the balance, may cancel, waive or write off
+   * the record, and resumes whatever attempt is open. A member who pays by hand chooses to, and gets an answer that
+   * leaves the record as it is.
    */
   readonly automatic: boolean;
   /** Closes records but never charges. */

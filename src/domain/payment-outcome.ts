@@ -9,7 +9,7 @@ export interface ChargeBack {
   readonly message: string | null;
 }
 
-/** What became of a payment after it was made, whoever brings the word. */
+/** What became of a payment after it was made, from an event or from the janitor. */
 export type PaymentOutcome = AchOutcome | { readonly result: 'REFUNDED' } | ChargeBack;
 
 export const CAUSE_OF_OUTCOME = {

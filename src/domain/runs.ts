@@ -79,7 +79,7 @@ export function isInRange(range: DueRange, { billingStatus, billingDate }: Subsc
   return 'after' in range ? billingDate > range.after : billingDate <= range.upTo;
 }
 
-/** A run is its process and its tick: whoever starts it twice starts it once. */
+/** A run is its process and its tick: starting it twice starts it once. */
 export const runId = (process: RunProcess, tick: Instant): RunId =>
   `${process}-${lowerBoundText(tick).replaceAll(/[-:]/g, '')}Z` as RunId;
 

@@ -16,7 +16,7 @@ const TICKS: Record<RunProcess, Tick> = {
   retry: { hour: 7, weekdaysOnly: true },
   scheduled: { hour: 8, weekdaysOnly: true },
   stale: { hour: 9, weekdaysOnly: false },
-  // From 7 to 11 in the morning across the continental US, summer and winter: nobody is woken by it. Weekends too: a
+  // From 7 to 11 in the morning across the continental US, summer and winter: no member is woken by it. Weekends too: a
   // member whose record is due on a Wednesday is told on a Saturday.
   notify: { hour: 15, weekdaysOnly: false },
   pause: { hour: 22, weekdaysOnly: true },

@@ -6,7 +6,7 @@ import type { Cents } from './money.ts';
 import { cents } from './money.ts';
 import type { UserId } from './subscription.ts';
 
-/** Somebody tells us that a member may be able to pay now. */
+/** Another service tells us that a member may be able to pay now. */
 export type Signal = IncomeSignal | BalanceSignal;
 
 interface SignalBase {

@@ -40,7 +40,10 @@ type Row = Partial<Record<BillingStatus, readonly Cause[]>>;
  */
 const OWN_OUTCOME: Row = { COMPLETED: ['attempt-succeeded'], ACHSENT: ['ach-accepted'] };
 
-/** The answer to a refund changes no status: the payments service's word does. Others may have moved the row meanwhile. */
+/**
+ * The answer to a refund changes no status: the payments service's word does. An event or the Go service may have moved
+ * the row meanwhile.
+ */
 const REFUND_ANSWER: readonly Cause[] = ['refund-accepted', 'refund-declined'];
 
 export const TRANSITIONS: Record<BillingStatus, Row> = {

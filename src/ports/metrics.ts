@@ -15,7 +15,10 @@ export type AttemptResult = Payment['status'] | 'UNKNOWN' | 'NOT_TAKEN';
 /** Stored in the inbox, dropped because it is not for us, or kept for somebody to look at. */
 export type RecordFate = 'stored' | 'other-type' | 'not-owned' | 'quarantined';
 
-/** What became of a change of a billing record: told to others, not for them or not by us, or it cannot be told. */
+/**
+ * What became of a change of a billing record or gateway subscription: told to others, not for them or not by us, or it
+ * cannot be told.
+ */
 export type ChangeFate = 'published' | 'removed' | 'not-owned' | 'without-ids' | 'too-large';
 
 /** What is read record by record, and what may become of a record: events that come in, and changes that go out. */

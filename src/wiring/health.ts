@@ -20,7 +20,7 @@ export interface HealthTools {
   readonly timer?: Timer;
 }
 
-/** Shorter than the patience of whoever asks. */
+/** Shorter than the patience of a probe. */
 const PATIENCE_MS = 2_000;
 /** However many ask, what we lean on is asked about once a second. */
 const FRESH_MS = 1_000;
@@ -74,12 +74,12 @@ async function problemOf(answers: Answers, timer: Timer): Promise<Error | null> 
     return error as Error;
   } finally {
     answered.abort();
-    // Woken early it rejects, and nobody waits for it any more.
+    // Woken early it rejects, and nothing awaits it any more.
     void tooLong.catch(() => undefined);
   }
 }
 
-/** Whoever asks meanwhile gets the same answer. */
+/** Probes that ask meanwhile get the same answer. */
 function whileFresh<T>(ask: () => Promise<T>, timer: Timer): () => Promise<T> {
   let answer: Promise<T> | null = null;
   let staleAtMs = Infinity;

@@ -18,7 +18,7 @@ export async function runRole(role: string, start: (log: Log) => Promise<Running
   try {
     const { general } = readConfig(process.env, { general: sections.general });
     const log = createLogger({ role, level: general.LOG_LEVEL });
-    // Starting may take for ever while Redis is away; whoever asks us to stop meanwhile must not wait for that.
+    // Starting may take for ever while Redis is away; a signal to stop meanwhile must not wait for that.
     const running = await Promise.race([start(log), stopped]);
     log.info({ signal: await stopped }, 'stopping');
     if (typeof running !== 'string') await running.stop();

@@ -133,7 +133,7 @@ export function storesOn(
     pageSize: dynamodb.PAGE_SIZE,
     ids,
   });
-  // Whoever comes by again, for whatever reason, takes over from a holder that died.
+  // Remembers busy locks, so that any later `acquire` can take over from a dead holder.
   const locks = new RememberingLocks(plainLocks, timer);
   return {
     subscriptions: new DynamoSubscriptions({

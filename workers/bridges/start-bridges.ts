@@ -140,7 +140,7 @@ async function areRead(bridges: readonly Pick<Bridge<unknown>, 'health'>[]): Pro
   if (problems.length > 0) throw new Error(problems.join('; '));
 }
 
-/** `LATEST` said as a time: who is restarted before the first event goes on from there, and not from a later latest. */
+/** `LATEST` as a time: a bridge restarted before its first event goes on from there, not from a newer LATEST. */
 function beginningOf(start: KinesisStart, source: StreamSource<unknown>): Beginning {
   if (start === 'TRIM_HORIZON') return 'start';
   return start === 'LATEST' ? { timestamp: source.now() } : start;

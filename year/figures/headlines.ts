@@ -11,11 +11,11 @@ export interface Headlines {
   readonly givenBack: Cents;
   readonly failedFirst: number;
   readonly recovered: number;
-  /** Whoever has a further period, paused or about to end or not. */
+  /** Users with a further period, paused or about to end or not. */
   readonly members: number;
   readonly membersAtFirst: number;
   readonly gone: number;
-  /** Share of the members who leave, each month on average. Null: nobody could. */
+  /** Share of the members who leave, each month on average. Null: there was no member who could. */
   readonly churn: number | null;
 }
 

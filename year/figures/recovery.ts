@@ -9,7 +9,7 @@ export interface FailedFirst {
   readonly month: Month;
   /** Which attempt collected it, and how many days after the first had failed. Null: none so far. */
   readonly recovered: { readonly attempt: number; readonly days: number } | null;
-  /** Nobody will try again. */
+  /** No run will try again. */
   readonly isLost: boolean;
 }
 

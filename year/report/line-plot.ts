@@ -7,7 +7,7 @@ import { HEIGHT, LEFT, axisLabel, framed } from '../../dashboard/plot-frame.ts';
 export interface LinePoint {
   /** Under the axis. Null: there is no room for all of them. */
   readonly label: string | null;
-  /** What somebody who points at it is told. */
+  /** What a viewer who points at it is told. */
   readonly text: string;
   /** Null: not known there. */
   readonly value: number | null;

@@ -7,7 +7,7 @@ import { systemTimer } from '../system-timer.ts';
 import type { ClockSource } from './clock-source.ts';
 import { systemClock } from './system-clock.ts';
 
-/** How long one question stays with the sandbox when nobody moves the clock. */
+/** How long one question stays with the sandbox while its clock is not moved. */
 const WAIT_MS = 30_000;
 const ANSWER_LIMIT_MS = 10_000;
 const FIRST_PAUSE_MS = 50;

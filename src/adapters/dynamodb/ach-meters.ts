@@ -13,7 +13,7 @@ import { partOf, partsOfList, read } from './item-codec.ts';
 import { queryToTheEnd } from './query.ts';
 
 const ACH_METER = 'ach-meter';
-/** A day is kept a while longer than anybody looks at it. */
+/** A day is kept a while longer than it is read. */
 const KEPT_DAYS = RETURN_RATE_DAYS + 30;
 
 const count = z.int().default(0);

@@ -72,7 +72,7 @@ export class DynamoAchWatches implements AchWatches {
   }
 }
 
-/** The same entry, and nobody has asked about it since. */
+/** The same entry, and no janitor has asked about it since. */
 const isStill = ({ confirmationId, checks }: AchWatch): Condition => ({
   ConditionExpression: '#confirmationId = :confirmationId AND #checks = :checks',
   ExpressionAttributeNames: { '#confirmationId': 'confirmationId', '#checks': 'checks' },

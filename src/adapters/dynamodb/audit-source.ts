@@ -114,7 +114,7 @@ export class DynamoAuditTables implements AuditTables {
       const { Responses = [] } = await client.send(new TransactGetItemsCommand({ TransactItems }));
       return Responses.map(({ Item }) => (Item === undefined ? undefined : plain(Item)));
     } catch (error) {
-      // Somebody's write of one of these items was under way.
+      // A write of one of these items was under way.
       if (error instanceof TransactionCanceledException) return null;
       throw error;
     }

@@ -17,7 +17,7 @@ const MAX_TRIES = 8;
 
 /**
  * Puts many items of one table, in no particular order. It knows no conditions: only for items that say the same
- * whoever writes them, however often and however late.
+ * whichever process writes them, however often and however late.
  */
 export class BatchWriter {
   private readonly options: BatchWriterOptions;

@@ -24,7 +24,7 @@ export function createDynamoClient({ region, endpoint }: DynamoClientOptions): D
     }),
     ...emulator(endpoint),
   });
-  // It copies every request and every answer for a log that nobody keeps: a tenth of what reading a page costs.
+  // It copies every request and every answer for a log that is not kept: a tenth of what reading a page costs.
   client.middlewareStack.remove('loggerMiddleware');
   return client;
 }

@@ -14,11 +14,11 @@ export interface Condition {
  *
  *   acquire ──── read ──── decide ──── write ──── release
  *      │           │                     │
- *      │           └ rowUnchanged: nobody else wrote the row in between (the Go service, an account closed)
- *      └ lockStillMine: nobody took the lock over because we slept past our lease
+ *      │           └ rowUnchanged: no other writer in between (the Go service, an account closed)
+ *      └ lockStillMine: no other process took the lock over because we slept past our lease
  */
 
-/** The row is new: nobody wrote this key before. A history row is written once and never again. */
+/** The row is new: this key was never written before. A history row is written once and never again. */
 export const rowIsNew = (partitionKey: string): Condition => ({
   ConditionExpression: 'attribute_not_exists(#pk)',
   ExpressionAttributeNames: { '#pk': partitionKey },

@@ -31,7 +31,7 @@ export async function duePage<T>(
   return { ...readEach(page.items, read), nextKey: page.nextKey };
 }
 
-/** One list that is not spread over parts, because it is short or somebody reads it in its order. */
+/** One list that is not spread over parts, because it is short or is read in its order. */
 export async function listPage<T>(
   { client, table }: { readonly client: DynamoDBClient; readonly table: string },
   {

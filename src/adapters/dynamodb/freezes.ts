@@ -18,7 +18,7 @@ export interface FreezesOptions {
   readonly timer: Timer;
 }
 
-/** Each time, somebody else has changed the same freeze between a read and a write. */
+/** Each time, another order has changed the same freeze between a read and a write. */
 const TRIES = 5;
 
 export class DynamoFreezes implements FreezeStore {
@@ -92,7 +92,7 @@ export class DynamoFreezes implements FreezeStore {
     return Item;
   }
 
-  /** For the audit: whoever ordered it was told then that it holds, and not when they ordered it. */
+  /** For the audit: the operator was told then that the freeze holds, and not when it was ordered. */
   private async acknowledge({ target, at: orderedAt }: FreezeOrder, at: Instant): Promise<void> {
     const { client, table: TableName } = this.options;
     await client.send(

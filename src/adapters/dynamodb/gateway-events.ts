@@ -102,7 +102,7 @@ export class DynamoGatewayEvents implements GatewayEvents {
   }
 }
 
-/** Nobody has applied it, or had it applied again, since it was read. */
+/** It was not applied, nor replayed, since it was read. */
 export const eventAsRead = ({ outcome, replays }: StoredGatewayEvent): Condition => ({
   ConditionExpression: `#replays = :replays AND ${outcome === null ? '' : 'NOT '}attribute_type(#outcome, :null)`,
   ExpressionAttributeNames: { '#replays': 'replays', '#outcome': 'outcome' },

@@ -45,7 +45,7 @@ const EVENT_DAYS = 400;
 
 export const refPartition = (gateway: GatewayName, ref: string): string => `GATEWAYREF#${gateway}#${ref}`;
 
-/** Owners and SKUs are named by others, at any length and with any character. */
+/** Owners and SKUs are named by other systems, at any length and with any character. */
 const digestOf = ({ appId, ownerType, ownerId, sku }: Slot): string =>
   createHash('sha256')
     .update(JSON.stringify([appId, ownerType, ownerId, sku]))

@@ -127,7 +127,7 @@ export class DynamoGatewaySubscriptions implements GatewaySubscriptions {
   }
 
   /**
-   *   not active ──► active       takes the slot, if nobody has it
+   *   not active ──► active       takes the slot, if it is free
    *   active ──► not active       leaves it
    *   kept back by a collision    the other one has it still
    */

@@ -22,7 +22,7 @@ const KEPT_DAYS = 30;
 const answer = z.object({ status: z.int(), contentType: z.string(), body: z.string() });
 const claim = z.object({ hash: z.string(), since: instant.optional(), answer: answer.optional() });
 
-/** Hashed: what callers choose may be long, and may say who somebody is. */
+/** Hashed: what callers choose may be long, and may name a person. */
 const keyOf = ({ caller, key }: Pick<KeyedRequest, 'caller' | 'key'>) => {
   const hash = createHash('sha256')
     .update(JSON.stringify([caller, key]))

@@ -33,7 +33,7 @@ export const FLAGS = 'membership-flags';
 
 /** Longer than any stream keeps its records, and so can deliver them again. */
 const DONE_DAYS = 60;
-/** What somebody decided about an event. */
+/** What an operator decided about an event. */
 const DECIDED_DAYS = 365;
 
 export const inboxPartition = (stream: EventStream, id: UserId): string => `INBOX#${stream}#${id}`;
@@ -98,7 +98,7 @@ const outcome = z.object({
   changed: z.array(z.string()),
 });
 
-/** An event in quarantine is done as well, as long as nobody puts it back: delivered again it must not be applied. */
+/** An event in quarantine is done as well, as long as no operator puts it back: delivered again it must not be applied. */
 const DONE_AS = ['applied', 'quarantined', 'dropped'] as const;
 const done = z.object({ as: z.enum(DONE_AS), outcome, at: instant, sequence: z.string() });
 export type Done = { readonly [K in keyof z.output<typeof done>]: z.output<typeof done>[K] };
@@ -175,7 +175,7 @@ export const inboxItems = {
       ),
   },
   quarantined: {
-    /** Null when somebody has acted on it. */
+    /** Null when an operator has acted on it. */
     read(item: RawItem): Quarantined | null {
       const { state, ...content } = read(quarantined, item);
       return state === 'held' ? content : null;

@@ -21,7 +21,7 @@ import { fromWrite, unconditional } from './transaction.ts';
 
 const isThere: Condition = { ConditionExpression: 'attribute_exists(pk)' };
 
-/** An event is taken into quarantine again only after somebody has put it back. */
+/** An event is taken into quarantine again only after an operator has put it back. */
 const newOrReleased: Condition = {
   ConditionExpression: 'attribute_not_exists(pk) OR #state = :released',
   ExpressionAttributeNames: { '#state': 'state' },
@@ -29,8 +29,8 @@ const newOrReleased: Condition = {
 };
 
 /**
- * What could not be read came again, and can be read now: the event takes its place, or it would be in the inbox for ever.
- * With the same time where it is held, because that is its name in the list.
+ * Also lets an event replace its own raw record that could not be read before; otherwise it could never leave the
+ * inbox. While held it keeps its time, which is part of its key in the list.
  */
 const newOrReleasedOrUnread = (at: AttributeValue | undefined): Condition => ({
   ConditionExpression: `${newOrReleased.ConditionExpression} OR (attribute_type(#event, :null) AND (#state <> :held OR #at = :at))`,
@@ -49,7 +49,7 @@ const stillHeld: Condition = {
   ExpressionAttributeValues: { ':held': { S: 'held' } },
 };
 
-/** Also when it is so old that nobody remembers. */
+/** Not applied, or its marker has expired (`DONE_DAYS`). */
 const notApplied: Condition = {
   ConditionExpression: 'attribute_not_exists(pk) OR #as = :quarantined',
   ExpressionAttributeNames: { '#as': 'as' },
@@ -107,8 +107,8 @@ export class InboxWrites {
   }
 
   /**
-   * Whose it is waits, or no more. A set: an id that is added twice is in it once, and the user is free when the last one
-   * has gone.
+   * Adds the event to, or takes it from, its user's set of quarantined events. Automatic charges wait while the set is
+   * not empty. A set: an id that is added twice is in it once.
    */
   mark({ stream, userId, quarantineId }: Quarantined, change: 'ADD' | 'DELETE'): DynamoWrite[] {
     if (stream !== 'users' || userId === null) return [];

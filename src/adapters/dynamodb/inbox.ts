@@ -90,7 +90,7 @@ export class DynamoInbox implements Inbox {
   }
 
   async saveApplied(event: InboxEvent, outcome: EventOutcome, at: Instant): Promise<void> {
-    // Not an outcome to be saved: if somebody puts the event back from quarantine just now, it is still to be applied.
+    // Not an outcome to be saved: if an operator replays the event from quarantine just now, it is still to be applied.
     if (outcome.reason === IN_QUARANTINE.reason) return this.takeOut(event);
     const changeId = this.options.ids();
     const marker = inboxItems.done.write(event, 'applied', { outcome, at }, changeId);
@@ -144,7 +144,7 @@ export class DynamoInbox implements Inbox {
     try {
       await this.keepRaw(item, this.writes.mark(item, 'ADD'));
     } catch (error) {
-      // Thousands of the same user wait for somebody, and no more can be noted. One more must not stop its shard.
+      // Thousands of the same user wait for an operator, and no more can be noted. One more must not stop its shard.
       if (!isTooLargeForStore(error)) throw error;
       await this.keepRaw(item, []);
     }
@@ -198,7 +198,7 @@ export class DynamoInbox implements Inbox {
     if (event.stream === 'users') await this.liftFlag(event.userId);
   }
 
-  /** With the proof that it is done in the same transaction: somebody may be putting it back from quarantine. */
+  /** With the proof that it is done in the same transaction: an operator may be replaying it from quarantine. */
   private async takeOut(event: InboxEvent): Promise<void> {
     const { transactor, ids } = this.options;
     const writes = [this.writes.isDone(event), this.writes.clearFromInbox(event)];

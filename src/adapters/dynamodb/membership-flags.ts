@@ -18,13 +18,13 @@ export interface FlagsOptions {
   readonly table: string;
   readonly reader: BatchReader;
   readonly writer: BatchWriter;
-  /** Names who lifts a flag. Must never repeat. */
+  /** Names the process that lifts a flag. Must never repeat. */
   readonly ids: () => string;
 }
 
 /**
- * Who has a membership event that waits. A flag may stay too long, never go too early: somebody who has cancelled would be
- * charged. It cannot change in one transaction with the inbox, because events are stored without conditions and a flag
+ * Members with a waiting membership event. A flag may stay too long, never go too early: a member who has cancelled would
+ * be charged. It cannot change in one transaction with the inbox, because events are stored without conditions and a flag
  * that moved on must not stand against the change that an event makes. Instead:
  *
  *   store   F put the flag (without mark) ── I put the events ── V read the flag; gone or marked: put it again
@@ -38,11 +38,12 @@ export interface FlagsOptions {
  *                          flag is put anew after the events, without the mark, so that a late D is refused.
  *   M after V           Q comes after I and finds the event.
  *
- * V need not look again after it put the flag: whoever marks that one asks after I. What several stores do at once only
- * takes marks away. Two lifts at once: the second mark takes the place of the first, and its owner asks for itself. Who
- * dies after F leaves a flag without an event: the record is not behind the checkpoint and is delivered again. Who dies
- * after I and before V may leave an event without a flag, if somebody lifted just then: as if it were still in the stream,
- * from where it is delivered again. Who dies before D leaves a flag too many, which the sweep lifts (`flagged`).
+ * V need not look again after it put the flag: a lift that marks that one asks after I. What several stores do at once
+ * only takes marks away. Two lifts at once: the second mark takes the place of the first, and its owner asks for itself. A
+ * bridge that dies after F leaves a flag without an event: the record is not behind the checkpoint and is delivered again.
+ * One that dies after I and before V may leave an event without a flag, if it was lifted just then: as if it were still in
+ * the stream, from where it is delivered again. A lift that dies before D leaves a flag too many, which the sweep lifts
+ * (`flagged`).
  *
  * A put that was given up may arrive very late. A late flag is one too many. A late event was dealt with long ago, or it
  * would not have been given up without another try that put the flag as well: it is only delivered again. A mark that was

@@ -15,7 +15,7 @@ import { DUE_LIST_INDEX } from './pipeline-items.ts';
 import type { RawItem } from './raw-item.ts';
 import { unconditional } from './transaction.ts';
 
-/** `returnCode` is what the first of the lists called it. */
+/** Stored as `returnCode` for both lists, for the sake of rows already written; the port calls it `code`. */
 const item = z.object({
   userId,
   subscriptionId,

@@ -47,7 +47,7 @@ export const keys = {
   resume: (id: SubscriptionId) => ({ pk: `SUB#${id}`, sk: 'RESUME' }),
   /** There while a membership event waits to be applied. */
   membership: (userId: UserId) => ({ pk: `USER#${userId}`, sk: 'MEMBERSHIP' }),
-  /** Membership events that wait for somebody. */
+  /** Membership events that wait for an operator. */
   quarantined: (userId: UserId) => ({ pk: `USER#${userId}`, sk: 'QUARANTINED' }),
 } as const;
 
@@ -57,7 +57,7 @@ function frozenThing(target: FreezeTarget): string {
   return target.scope === 'user' ? `USER#${target.userId}` : target.scope;
 }
 
-/** Sparse: what needs somebody's attention, by when. */
+/** Sparse: what the janitor, a sweep, a run or an operator has to look at, by when. */
 export const DUE_LIST_INDEX = 'due-index';
 /** What a run, request or signal came to, record by record. */
 export const TRIGGER_INDEX = 'trigger-index';

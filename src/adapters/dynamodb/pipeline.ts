@@ -59,7 +59,7 @@ export interface PipelineOptions {
 
 export const OPEN_ATTEMPTS = 'open-attempts';
 
-/** A state as it was read: whose it is, and whether there was one. */
+/** A state as it was read: of which record, and whether there was one. */
 interface ReadState extends StateContent {
   readonly subscriptionId: SubscriptionId;
   readonly askedAtMs: number;
@@ -218,8 +218,8 @@ export class DynamoPipeline implements PipelineStore {
   }
 
   /**
-   * Unfenced: it changes nothing but when to ask and when to give up, and only if nobody changed the state. The janitor
-   * starts from the beginning: what it was told before says nothing of what is sent now.
+   * Unfenced: it changes nothing but when to ask and when to give up, and only if the state has not changed. The
+   * janitor starts from the beginning: what it was told before says nothing of what is sent now.
    */
   async sendingAgain(state: RecordState, at: Instant, along: readonly Write[]): Promise<RecordState> {
     const before = contentOf(state);
@@ -234,7 +234,7 @@ export class DynamoPipeline implements PipelineStore {
     return change.state;
   }
 
-  /** Unfenced: it changes nothing but when to ask again, and only if nobody changed the state. */
+  /** Unfenced: it changes nothing but when to ask again, and only if the state has not changed. */
   async askAgainLater(state: RecordState): Promise<void> {
     const before = contentOf(state);
     const { subscriptionId, open, past } = before;
@@ -258,14 +258,14 @@ export class DynamoPipeline implements PipelineStore {
     return this.putAlways(items.verdict.write(verdict));
   }
 
-  /** Alone it is not fenced, so it must not take the place of what somebody who held the lock later has found. */
+  /** Alone it is not fenced, so it must not take the place of what a later holder of the lock has found. */
   async saveVerdict(verdict: Verdict): Promise<void> {
     await this.saveIf(notJudged, verdict);
   }
 
   /**
    * Not one transaction, because many members counted at once would conflict over the counter. It is counted first: a
-   * crash in between counts somebody twice, and a run that stops too early harms nobody.
+   * crash in between counts a member twice, and a run that stops too early does no harm.
    */
   async hold(runId: RunId, verdict: Verdict): Promise<void> {
     await this.options.client.send(
@@ -293,7 +293,7 @@ export class DynamoPipeline implements PipelineStore {
     const request = new DeleteItemCommand({
       TableName: this.options.table,
       Key: marshall(keys.resume(subscriptionId)),
-      // It is not fenced: somebody who held the lock later may have noted another wish.
+      // It is not fenced: a later holder of the lock may have noted another wish.
       ConditionExpression: 'dueAt <= :asOf',
       ExpressionAttributeValues: { ':asOf': { S: sortableText(asOf) } },
     });
@@ -363,7 +363,7 @@ function readable<T>(read: (item: RawItem) => T, item: RawItem, unreadable: Erro
 const changedMeanwhile = (subscriptionId: SubscriptionId): string =>
   `the attempts of ${subscriptionId} changed meanwhile`;
 
-/** Nobody has come to a verdict yet, or only to one that is to be looked at again. */
+/** There is no verdict yet, or only one that is to be looked at again. */
 const notJudged: Condition = {
   ConditionExpression: 'attribute_not_exists(pk) OR verdict IN (:held, :locked, :failed)',
   ExpressionAttributeValues: {
@@ -380,7 +380,7 @@ const stillOpen: Condition = {
   ExpressionAttributeValues: { ':null': { S: 'NULL' } },
 };
 
-/** But for one that was given up, and was made all the same. */
+/** Exception: an abandoned attempt may be resolved once more when the processor knows it after all. */
 const wasGivenUp: Condition = {
   ConditionExpression: '#resolution.#code = :abandoned',
   ExpressionAttributeNames: { '#resolution': 'resolution', '#code': 'errorCode' },
@@ -397,7 +397,7 @@ const hasRevision = (revision: number): Condition => ({
   ExpressionAttributeValues: { ':seen': { N: String(revision) } },
 });
 
-/** An event that waits says more than one that somebody has to look at: nobody collects before it is applied. */
+/** An event that waits says more than one in quarantine: no path collects before it is applied. */
 function membershipEvent(
   flag: RawItem | undefined,
   quarantined: RawItem | undefined,
@@ -407,7 +407,7 @@ function membershipEvent(
   return quarantined?.['ids'] === undefined ? null : 'quarantined';
 }
 
-/** Dated by its opening: that is when the day's limit was used up. A refund asked nobody for money. */
+/** Dated by its opening: that is when the day's limit was used up. A refund is no try: it asked for no money. */
 function pastOf(attempt: Attempt, { status }: Resolution): PastAttempt[] {
   const { process, accountId, rail, openedAt: at, refundOf } = attempt;
   if (refundOf !== null) return [];

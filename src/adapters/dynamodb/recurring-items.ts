@@ -81,7 +81,7 @@ const count = z
   .transform(Number);
 const dayOfMonth = count.refine((value) => value >= 1 && value <= 31, 'not a day of the month');
 
-/** Others wrote the day that it is paid on as a date of their own. */
+/** Another system wrote the day that it is paid on as a date of its own. */
 const paymentDate = z.union([dayOfMonth, day.transform((date) => partsOf(date).day)]);
 
 const TOKEN = 'token';
@@ -98,7 +98,7 @@ const subscriptionRow = z.object({
   LastPaymentDate: instant,
   LastReminderDate: instant,
   CreatedDate: instant,
-  // Rows that somebody else made have none of these.
+  // Rows of another system have none of these.
   Status: z.enum(RECURRING_STATUSES).default('ACTIVE'),
   PeriodDate: optional(day),
   FailedTries: count.default(0),
@@ -106,7 +106,7 @@ const subscriptionRow = z.object({
   ChangedDate: optional(instant),
 });
 
-/** A row that nobody has changed here: it has no stamp. */
+/** A row that was never changed here: it has no stamp. */
 export const NEVER_CHANGED = instantFromMs(0);
 
 export function readRecurring(item: RawItem): RecurringSubscription {

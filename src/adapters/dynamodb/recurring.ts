@@ -193,7 +193,7 @@ export class DynamoRecurring implements RecurringRepository {
     return this.options.transactor.commit({ authority, writes, token, evidence });
   }
 
-  /** What others may have added to the row stays. */
+  /** What other systems may have added to the row stays. */
   private update(before: RecurringSubscription, after: RecurringSubscription, changeId: string): DynamoWrite {
     const attributes = { ...recurringAttributes(after), ChangeId: changeId };
     const names = Object.keys(attributes);
@@ -289,7 +289,7 @@ export class DynamoRecurring implements RecurringRepository {
 
 const changedMeanwhile = () => new RecordChangedError('the recurring subscription was changed meanwhile');
 
-/** No two changes of a subscription have the same stamp; a row of somebody else has none. */
+/** No two changes of a subscription have the same stamp; a row of another system has none. */
 const isAsRead = ({ changedDate }: RecurringSubscription): Condition =>
   changedDate === NEVER_CHANGED
     ? { ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(ChangedDate)' }

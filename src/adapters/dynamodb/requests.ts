@@ -67,7 +67,7 @@ export class DynamoRequests implements RequestStore {
   }
 }
 
-/** An answer is given once; whoever comes later finds it. */
+/** An answer is given once; a later worker finds it. */
 const stillAccepted: Condition = {
   ConditionExpression: '#status = :accepted',
   ExpressionAttributeNames: { '#status': 'status' },

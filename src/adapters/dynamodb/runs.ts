@@ -153,7 +153,7 @@ export class DynamoRuns implements RunStore {
   }
 }
 
-/** Nobody has taken this page meanwhile. */
+/** No worker has taken this page meanwhile. */
 const standsAt = ({ pass, page }: RunPosition): Condition => ({
   ConditionExpression: '#pass = :pass AND #page = :page AND #status = :running',
   ExpressionAttributeNames: { '#pass': 'pass', '#page': 'page', '#status': 'status' },

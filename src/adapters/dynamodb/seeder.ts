@@ -38,7 +38,7 @@ export interface SeederOptions {
   readonly random: () => number;
 }
 
-/** What is somebody's, as it was made up. */
+/** What a member has, as it was made up. */
 export interface MadeUpMember {
   readonly records: readonly Subscription[];
   readonly floats: readonly MadeUpFloat[];
@@ -69,8 +69,8 @@ const MAX_TRIES = 10;
 const doneMark = (prefix: string) => ({ pk: { S: `DEMO#${prefix}` }, sk: { S: 'SEEDED' } });
 
 /**
- * Puts made-up records into the tables with BatchWriteItem, which knows no conditions: whoever seeds says that nobody
- * else works on these users.
+ * Puts made-up records into the tables with BatchWriteItem, which knows no conditions: the caller sees to it that
+ * nothing else works on these users.
  */
 export class DynamoSeeder {
   private readonly options: SeederOptions;
@@ -115,8 +115,8 @@ export class DynamoSeeder {
   }
 
   /**
-   * Each record with its history row, each float with its past, and all of a member in one batch; what a member pays for
-   * beside comes first, in as many as it takes: somebody whose records are not there is made anew.
+   * Recurring payments first, in as many batches as needed; then each member's records, history and floats in one
+   * batch. A member without records is seeded again, so an interrupted seeding is repaired.
    */
   async write(members: readonly MadeUpMember[]): Promise<void> {
     const payments = members.map(({ recurring }) => this.recurringItems(recurring));
@@ -222,7 +222,7 @@ interface TableItem {
   readonly item: RawItem;
 }
 
-/** Somebody has to ask what becomes of what is on its way through the bank. */
+/** The janitor has to ask what becomes of what is on its way through the bank. */
 function watchesOf({ float, attempts }: Pick<MadeUpFloat, 'float' | 'attempts'>): RawItem[] {
   const sent = attempts.at(-1);
   if (float.status !== 'ACHSENT' || sent === undefined) return [];

@@ -22,7 +22,7 @@ export interface SignalsOptions {
  *   SIGNAL#user  kind#signal  what a signal was counted as, for when it is sent again
  */
 
-/** A signal is of one day, and who sends it again does so soon. */
+/** A signal is of one day, and a sender that repeats it does so soon. */
 const REMEMBERED_DAYS = 3;
 
 const taken = z.object({ signalId: z.string(), takenAtMs: z.int() });
@@ -43,7 +43,10 @@ export class DynamoSignals implements SignalStore {
     this.options = options;
   }
 
-  /** Remembered before anybody asks for anything: until then, sent again, it may just as well count as another. */
+  /**
+   * What the signal counts as is stored before any request is made for it. After a crash before that, the same signal
+   * may be counted differently.
+   */
   async take(signal: SignalKey, at: Instant, withinMs: number): Promise<{ readonly signalId: string }> {
     const before = await this.countedAs(signal);
     if (before !== null) return { signalId: before };

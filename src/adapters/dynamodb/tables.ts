@@ -208,7 +208,7 @@ async function createIfMissing(client: DynamoDBClient, definition: TableDefiniti
   return status === 'made';
 }
 
-/** Two may make the same thing at once; whoever comes second gets an error and finds it there. */
+/** Two processes may make the same thing at once; the second gets an error and finds it there. */
 async function make(
   request: () => Promise<unknown>,
   isThere: () => Promise<boolean>,
@@ -278,7 +278,10 @@ const hasIndex = ({ GlobalSecondaryIndexes = [] }: TableDescription, name: strin
 const hasStream = ({ StreamSpecification }: TableDescription): boolean =>
   StreamSpecification?.StreamEnabled === true;
 
-/** Null: there is none. Somebody else's may lack what the feeder needs, and only who reads it can say when to make it anew. */
+/**
+ * Null: there is none. A stream made by another service may lack what the feeder needs, and only its readers can say
+ * when to make it anew.
+ */
 function checkStream(definition: TableDefinition, table: TableDescription): TableFinding | null {
   if (!hasStream(table)) return null;
   const { StreamViewType: carries = '?' } = table.StreamSpecification ?? {};

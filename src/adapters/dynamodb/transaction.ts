@@ -70,7 +70,7 @@ const BUSY = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThro
  *   read (under the lock) ── decide ── commit ─────────────────────► applied
  *                                        │ answer lost, conflict, throttled: the same token again
  *                                        │ a condition failed: is the evidence there? then it was our own earlier try
- *                                        └ otherwise the error says which condition failed, or that nobody knows
+ *                                        └ otherwise the error says which condition failed, or that it is unknown
  */
 export class Transactor {
   private readonly options: TransactorOptions;
@@ -200,7 +200,7 @@ function isBusy(error: Error): boolean {
   );
 }
 
-/** The server failed, or no answer came: a time-out, a connection that broke. Nobody said no. */
+/** The server failed, or no answer came: a time-out, a connection that broke. The store did not say no. */
 function isUnclear(error: Error): boolean {
   const { $fault, $metadata, code } = error as Error & {
     $fault?: string;
@@ -208,7 +208,7 @@ function isUnclear(error: Error): boolean {
     code?: string;
   };
   if ($fault === 'server' || ($metadata?.httpStatusCode ?? 0) >= 500) return true;
-  // Not by the message: it may quote what somebody sent.
+  // Not by the message: it may quote what was sent.
   return (
     $metadata?.httpStatusCode === undefined &&
     /timeout|abort|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|UNREACH/i.test(`${error.name} ${code}`)

@@ -71,7 +71,7 @@ export class KinesisSource implements StreamSource<Uint8Array> {
   }
 }
 
-/** An iterator is a text for whoever reads it; nobody else looks inside. */
+/** An iterator is a text to this source only; others do not look inside. */
 const asHandle = (iterator: string): ReadHandle => iterator as unknown as ReadHandle;
 const fromHandle = (handle: ReadHandle): string => handle as unknown as string;
 

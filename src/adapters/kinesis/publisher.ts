@@ -16,7 +16,7 @@ const REQUEST_RECORDS = 500;
 const REQUEST_BYTES = 5 * 1_048_576;
 /** A request that hangs must not keep the shard for ever; its lease would go on beating. */
 const REQUEST_MS = 10_000;
-/** Then whoever publishes decides: it knows whether it is about to stop. */
+/** Then the caller decides: it knows whether it is about to stop. */
 const MOST_TRIES = 6;
 const BACKOFF_MS = 100;
 

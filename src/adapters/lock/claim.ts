@@ -4,7 +4,7 @@ import { isFree, isStill, type Condition } from './lock-conditions.ts';
 import type { LockContext } from './lock-context.ts';
 import type { NewRow, SeenRow } from './lock-row.ts';
 
-/** A row that this client has written and nobody else has. */
+/** A row that was last written by this client. */
 export interface Claim {
   readonly key: string;
   readonly ownerName: string;
@@ -16,12 +16,12 @@ export interface Claim {
 
 export type ClaimOutcome = { readonly claim: Claim } | { readonly busy: Sighting };
 
-/** Free, dead, and free again because somebody gave it back in between. More than that is a busy lock. */
+/** Free, dead, and free again because its holder gave it back in between. More than that is a busy lock. */
 const ROUNDS = 3;
 const TRIES = 3;
 const FIRST_PAUSE_MS = 50;
 
-/** Tries to make the row ours: if nobody holds it, or if `past` proves that its holder is dead. */
+/** Tries to make the row ours: if it is free, or if `past` proves that its holder is dead. */
 export async function claimRow(
   context: LockContext,
   key: string,

@@ -13,8 +13,8 @@ const RELEASE_TRIES = 6;
 const FIRST_PAUSE_MS = 50;
 
 /**
- * A lock from its claim to its end. Two loops run meanwhile: heartbeats, which take turns with the fenced writes, and
- * a watch on the lease, which waits for nobody. The end is final: a lost lock never comes back.
+ * A lock from its claim to its end. Two loops run meanwhile: heartbeats, which take turns with the fenced writes, and a
+ * watch on the lease, which waits for neither. The end is final: a lost lock never comes back.
  */
 export class HeldLock implements Lock {
   readonly fence: Fence;
@@ -29,7 +29,7 @@ export class HeldLock implements Lock {
   /** A heartbeat whose answer did not come. It is sent again as it was, and may have been applied at its first sending. */
   #unanswered: { readonly version: string; readonly sentMs: number } | null = null;
   #loss: LockLostError | null = null;
-  /** Somebody else's, or nobody's: there is nothing left to give back. */
+  /** The row has another owner, or was deleted: there is nothing left to give back. */
   #rowIsGone = false;
   #releasing: Promise<void> | null = null;
 
@@ -161,7 +161,7 @@ export class HeldLock implements Lock {
     }
   }
 
-  /** A refused heartbeat: either it had been applied already, or the lock is somebody else's. */
+  /** A refused heartbeat: either it had been applied already, or the lock has another owner. */
   #judge(row: SeenRow | null): void {
     if (row === null) return this.#loseRow('its row was deleted');
     if (row.ownerName !== this.fence.ownerName) return this.#loseRow('somebody else holds it');
@@ -183,7 +183,7 @@ export class HeldLock implements Lock {
   async #giveBack(): Promise<void> {
     this.#beating.abort();
     try {
-      // A heartbeat or a write in flight finishes first, but nobody waits for it beyond the lease.
+      // A heartbeat or a write in flight finishes first, but the release does not wait for it beyond the lease.
       await this.#turns.take(() => this.#sendRelease(), this.#abort.signal);
     } catch {
       await this.#sendRelease();

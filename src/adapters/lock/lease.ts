@@ -1,8 +1,8 @@
 import type { Timer } from '../../ports/timer.ts';
 
 /**
- * The part of a lease that is kept for winding up. The holder is told to stop this early, so that it has stopped by
- * the time anybody else may believe it dead.
+ * The part of a lease that is kept for winding up. The holder is told to stop this early, so that it has stopped by the
+ * time another client may believe it dead.
  */
 const MARGIN_OF_LEASE = 0.1;
 

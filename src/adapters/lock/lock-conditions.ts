@@ -13,7 +13,7 @@ import { attribute, RELEASED } from './lock-row.ts';
  *                                       ▼
  *                                   v5, isReleased = "1"  ── acquire ──►  a new row, nothing of the old one is left
  *
- * A change by anybody else in between changes the version or the owner, so a late or repeated write finds its clause
+ * A change by another client in between changes the version or the owner, so a late or repeated write finds its clause
  * false and does nothing. The same four clauses as dynamolock's, so both sides exclude each other.
  */
 const IS_ABSENT = 'attribute_not_exists(#key)';
@@ -27,7 +27,7 @@ export interface Condition {
   readonly values: Record<string, AttributeValue>;
 }
 
-/** Nobody holds it: never used, or given back. */
+/** Not held: never used, or given back. */
 export const isFree = (): Condition => ({
   expression: `${IS_ABSENT} OR ${IS_RELEASED}`,
   names: { '#key': attribute.key, '#isReleased': attribute.isReleased },

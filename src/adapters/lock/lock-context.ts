@@ -18,7 +18,7 @@ export interface LockContext {
   readonly timer: Timer;
   readonly ids: () => string;
   readonly report: Report;
-  /** When TTL may delete a row that is written now: long after anybody could still hold it. */
+  /** When TTL may delete a row that is written now: long after its lease. */
   readonly deleteOnSeconds: () => number;
 }
 

@@ -1,4 +1,4 @@
-/** What happened to a lock, for metrics and tests. `contended`: somebody else holds it. */
+/** What happened to a lock, for the log and for tests. `contended`: another owner holds it. */
 export type LockEventType =
   | 'acquired'
   | 'taken-over'

@@ -18,11 +18,11 @@ export const attribute = {
 
 export const RELEASED = '1';
 
-/** What this client decides on when it looks at a row, whoever wrote it. */
+/** What this client decides on when it looks at a row, of ours or of the Go service. */
 export interface SeenRow {
   readonly ownerName: string;
   readonly version: string;
-  /** Null when the text is no duration or not a positive one: the row is still somebody's. */
+  /** Null when the text is no duration or not a positive one: the row still has an owner. */
   readonly leaseMs: number | null;
   readonly isReleased: boolean;
 }

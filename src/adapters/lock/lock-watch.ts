@@ -10,7 +10,7 @@ export interface LockWatchOptions {
   readonly table: string;
 }
 
-/** Looks at a lock's row, whoever wrote it, and leaves it alone. */
+/** Looks at a lock's row, of ours or of the Go service, and leaves it alone. */
 export class DynamoLockWatch implements LockWatch {
   private readonly options: LockWatchOptions;
 

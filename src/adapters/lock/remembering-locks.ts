@@ -6,12 +6,12 @@ interface Remembered {
   readonly atMs: number;
 }
 
-/** More locks than this are not busy at once for whoever comes by every minute. */
+/** Cap on remembered locks. When it is reached all are forgotten, and a dead holder is recognised later. */
 const MOST_REMEMBERED = 10_000;
 
 /**
- * For whoever comes by again and again and has nowhere to keep what it saw: remembers the version of a busy lock, so that
- * a dead holder is recognised at a later visit and does not keep the user locked.
+ * For callers that come by again and again and have nowhere to keep what they saw (the janitor, the API): remembers the
+ * version of a busy lock, so that a dead holder is recognised at a later visit and does not keep the user locked.
  */
 export class RememberingLocks implements LockClient {
   private readonly locks: LockClient;

@@ -4,14 +4,14 @@ import { orAborted } from '../in-time.ts';
 export class Turns {
   #tail: Promise<void> = Promise.resolve();
 
-  /** Runs `work` when everybody before has finished. Rejects with the signal's reason if it aborts before that. */
+  /** Runs `work` when all work before it has finished. Rejects with the signal's reason if it aborts before that. */
   async take<T>(work: () => Promise<T>, giveUp: AbortSignal): Promise<T> {
     const before = this.#tail;
     let leave = (): void => undefined;
     const gone = new Promise<void>((resolve) => {
       leave = resolve;
     });
-    // Who gives up while waiting must not let the next one in before its turn.
+    // Work that gives up while it waits must not let the next one in before its turn.
     this.#tail = before.then(() => gone);
     try {
       await orAborted(before, giveUp);

@@ -26,7 +26,7 @@ export function createLogger({ role, level, destination: to }: LoggerOptions): L
 export const logFile = (path: string): DestinationStream =>
   destination({ dest: path, mkdir: true, sync: false });
 
-/** Says nothing: for tests. */
+/** Discards everything: for tests, and for commands that print their own messages (batch, run, quarantine). */
 export const NO_LOG: Log = {
   debug: () => undefined,
   info: () => undefined,

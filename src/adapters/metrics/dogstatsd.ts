@@ -9,7 +9,7 @@ const CANCELLED = 'memberships.user.cancelled';
 
 const MS_PER_SECOND = 1_000;
 
-/** What is told as it happens. The others answer whoever scrapes. */
+/** What is told as it happens. The others answer a scrape. */
 type Told = Omit<Metrics, 'onQueueDepth' | 'text' | 'contentType'>;
 
 /** The same metrics, and to Datadog's agent as well. */
@@ -17,7 +17,7 @@ export function alsoToDatadog(
   metrics: Metrics,
   { host, port = PORT }: { host: string; port?: number },
 ): Metrics {
-  // Fire and forget: a count that is lost harms nobody, and an agent that is away must not hold anything up.
+  // Fire and forget: a lost count does no harm, and an agent that is away must not hold anything up.
   const agent = new StatsD({ host, port, errorHandler: () => undefined });
   agent.socket.unref();
   return { ...metrics, ...both(metrics, toldTo(agent)) };

@@ -9,7 +9,7 @@ import type { Metrics } from '../../ports/metrics.ts';
 export interface MetricsServerOptions {
   /** 0 takes any free port. */
   readonly port: number;
-  /** All interfaces when left out: whoever scrapes is on another machine. */
+  /** All interfaces when left out: the scraper is on another machine. */
   readonly host?: string;
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
   readonly health: Health;

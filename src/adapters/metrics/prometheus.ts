@@ -11,7 +11,7 @@ const RUN_SECONDS = [1, 5, 15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400];
 
 /** From a no-op to a charge that is sent three times and waited for. */
 const JOB_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30];
-/** From a look at one item to somebody who waits for a payment. */
+/** From a look at one item to a caller who waits for a payment. */
 const HTTP_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.3, 1, 3, 10, 30];
 
 /** One process's metrics, in a registry of their own: a process that runs several roles hands the same one to all. */

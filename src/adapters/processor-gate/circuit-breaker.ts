@@ -2,23 +2,23 @@ import type { Timer } from '../../ports/timer.ts';
 
 export interface BreakerOptions {
   readonly timer: Timer;
-  /** So many charges without an answer, one after the other, and nobody is let through. */
+  /** So many charges without an answer, one after the other, and none is let through. */
   readonly failuresToOpen: number;
   readonly openMs: number;
-  /** How long the one who looks whether it is back may take, before somebody else is sent to look. */
+  /** How long the one charge that looks whether it is back may take, before another is sent to look. */
   readonly probeMs: number;
   readonly onChange: (state: 'open' | 'closed') => void;
 }
 
 /**
- * Lets everybody through while the processor answers. When it does not, nobody for a while; then one, who looks whether
+ * Lets every charge through while the processor answers. When it does not, none for a while; then one, to see whether
  * it is back. Admission and result are two calls, because admission is asked before an intent is written and the result
  * is known long after.
  */
 export class CircuitBreaker {
   private readonly options: BreakerOptions;
   private failures = 0;
-  /** Until when nobody is admitted; null while closed. */
+  /** Until when no charge is admitted; null while closed. */
   private openUntilMs: number | null = null;
 
   constructor(options: BreakerOptions) {

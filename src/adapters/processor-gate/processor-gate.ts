@@ -4,9 +4,9 @@ import type { Timer } from '../../ports/timer.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
-/** Who would wait longer than this before the intent comes again later, and leaves the user's lock to others. */
+/** Longest wait for a slot before an intent is written; beyond it the job is put off and the lock released. */
 const PATIENCE_MS = 1_000;
-/** An attempt under way waits for its turn. Its place is reserved, so this is a bound and not a habit. */
+/** Upper bound for an attempt under way; its slot is reserved, so it normally waits less. */
 const LONG_PATIENCE_MS = 30_000;
 
 const REDIS_MS = 2_000;
@@ -35,7 +35,7 @@ export class SharedProcessorGate implements ProcessorGate {
 
   async enter(signal: AbortSignal): Promise<void> {
     await this.wait(PATIENCE_MS, signal);
-    // Last, because being the one who looks whether the processor is back means to go and look.
+    // Last: the breaker may admit this charge as the one that looks whether the processor is back, so it has to go.
     const retryAfterMs = this.options.breaker.admit();
     if (retryAfterMs !== null) throw new ProcessorDownError(Math.ceil(retryAfterMs));
   }

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 
 /*
  * Charges leave in even steps, however many workers there are: the key holds the moment at which the next one may go,
- * by Redis' own clock. Whoever would have to wait longer than they want to takes no place.
+ * by Redis' own clock. A charge that would have to wait longer than its caller allows takes no place.
  */
 const TAKE = `
 local time = redis.call('TIME')
@@ -40,7 +40,7 @@ export class TokenBucket {
     this.options = options;
   }
 
-  /** How long whoever asked now would have to wait. */
+  /** How long a charge that came now would have to wait. */
   async waitMs(): Promise<number> {
     const { redis, key } = this.options;
     return (await redis.eval(LOOK, 1, key)) as number;

@@ -16,7 +16,7 @@ export class RedisForecastShelf implements ForecastShelf {
   private readonly redis: Redis;
   private readonly prefix: string;
 
-  /** A forecast of other members than a run considers would only mislead whoever compares the two. */
+  /** A forecast of other members than a run considers would only mislead an operator who compares the two. */
   constructor(redis: Redis, keyPrefix: string, owned: OwnedUsers) {
     this.redis = redis;
     const whose = owned.kind === 'range' ? `${owned.from}-${owned.to}` : owned.kind;

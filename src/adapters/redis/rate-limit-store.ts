@@ -1,7 +1,10 @@
 import type { IncrementResponse, Options, Store } from 'express-rate-limit';
 import type { Redis } from 'ioredis';
 
-/** Counts calls in Redis, so that all API processes count together. Fails while Redis is away: whoever asks lets pass. */
+/**
+ * Counts calls in Redis, so that all API processes count together. Fails while Redis is away: the rate limit then lets
+ * calls pass.
+ */
 export class RedisRateLimitStore implements Store {
   private readonly redis: Redis;
   readonly prefix: string;

@@ -22,7 +22,7 @@ const foundPayment = payment.extend({
 
 /** When the processor does not say how long to wait. */
 const RETRY_AFTER_MS = 1_000;
-/** Longer than this nobody believes a header. */
+/** A header that asks for more is not believed. */
 const LONGEST_RETRY_AFTER_MS = 300_000;
 
 export class HttpProcessor implements Processor {

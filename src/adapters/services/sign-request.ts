@@ -9,7 +9,7 @@ export interface RequestToSign {
   readonly body: string | undefined;
 }
 
-/** Answers the headers to send: those given, and what proves who sends them. */
+/** Answers the headers to send: those given, and the proof of who we are. */
 export type SignRequest = (request: RequestToSign) => Promise<Record<string, string>>;
 
 export interface SigV4Options {

@@ -68,7 +68,7 @@ const supportUpdate = z.strictObject({
 const ofUser = z.strictObject({ user_id: userId });
 const ofFloat = z.strictObject({ user_id: userId, float_id: floatId });
 
-/** Whoever changes anything about a member's floats may meet these. */
+/** Every change of a member's floats may meet these. */
 const ANY_CHANGE = ['user-busy', 'not-owned', 'malformed-record'] as const satisfies ProblemCode[];
 
 const tag = 'Floats';

@@ -56,7 +56,7 @@ export const forecastRoutes = ({ desk, clock, timer }: ForecastRouteDependencies
   }),
 ];
 
-/** Null when it takes too long, or nobody waits any more. */
+/** Null when it takes too long, or the caller waits no more. */
 async function within(timer: Timer, made: Promise<Forecast>, gone: AbortSignal): Promise<Forecast | null> {
   const enough = new AbortController();
   const tooLong = timer

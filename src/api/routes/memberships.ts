@@ -123,7 +123,7 @@ const activeTerm = z.strictObject({
   subscription_id: z.string().nullable(),
 });
 
-/** Whoever changes anything about a member may meet these. */
+/** Every change of a member may meet these. */
 const ANY_CHANGE = ['user-busy', 'not-owned', 'malformed-record'] as const satisfies ProblemCode[];
 const ANY_CHARGE = [
   ...ANY_CHANGE,

@@ -58,7 +58,7 @@ const paymentDay = z
   .max(31, 'a day of the month, 1 to 31')
   .meta({ description: 'Months that are too short are paid for on their last day', examples: [31] });
 
-/** Nobody's card number is kept here, wherever it is written. */
+/** No card number is kept here, wherever it is written. */
 const NO_CARD = 'nothing that may be a card number: send the token that stands for the card';
 const withoutCard = (text: string): boolean => !hasCardNumber(text);
 
@@ -126,7 +126,7 @@ const receiptQuery = z.strictObject({
   after: cursor.optional(),
 });
 
-/** Whoever changes anything about an account's payments may meet these. */
+/** Every change of an account's payments may meet these. */
 const ANY_CHANGE = [
   'user-busy',
   'not-owned',

@@ -19,7 +19,7 @@ export const requestRoutes = (dependencies: FindDependencies): Route[] => [
     problems: ['not-found'],
     async handle({ params }) {
       const request = await findRequest(dependencies, params.job_id);
-      // Somebody else's request is told about as little as one that never was.
+      // Another user's request is told about as little as one that never was.
       if (request === null || request.userId !== params.user_id) {
         throw new Problem('not-found', 'no such request of this user');
       }

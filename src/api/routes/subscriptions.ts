@@ -227,7 +227,7 @@ async function read({ subscriptions, log }: SubscriptionRouteDependencies, user:
   return partition;
 }
 
-/** Somebody else's record is told about as little as one that never was. */
+/** Another user's record is told about as little as one that never was. */
 async function recordOf(
   dependencies: SubscriptionRouteDependencies,
   user: UserId,

@@ -13,7 +13,7 @@ import { ShardReader } from './shard-reader.ts';
 
 /** How a bridge spends its time. Tests use short ones. */
 export interface BridgeTimes extends ReadingPace {
-  /** Between two looks at who reads what. */
+  /** Between two looks at which bridge reads which shard. */
   readonly roundMs: number;
   /** The list of shards is asked for again after this long, or when a shard ends. */
   readonly shardListMs: number;
@@ -32,7 +32,7 @@ export const BRIDGE_TIMES: BridgeTimes = {
 export interface BridgeOptions<Data> {
   readonly stream: string;
   readonly source: StreamSource<Data>;
-  /** For a stream that nobody has read before. */
+  /** For a stream that no bridge has read before. */
   readonly beginning: Beginning;
   readonly deliver: Deliver<Data>;
   readonly checkpoints: Checkpoints;
@@ -124,7 +124,10 @@ export class Bridge<Data> {
     await this.take(ready, share, beginning);
   }
 
-  /** Only a list that is younger than the checkpoints tells which of them belong to no shard: others may read newer ones. */
+  /**
+   * Checkpoints are removed only against a shard list fetched after they were read: an older list would miss new shards
+   * that other bridges already read.
+   */
   private async listShards(known: CheckpointMap): Promise<readonly Shard[]> {
     const nowMs = this.options.timer.elapsedMs();
     if (this.shards === null || nowMs - this.shards.atMs >= this.options.times.shardListMs) {

@@ -11,7 +11,7 @@ interface MinuteLag {
   readonly leastMs: number;
 }
 
-/** A stream that is not read for this long is not read. */
+/** After this long without a successful read a shard counts as unread; the same for the bridge's look at the shards. */
 const SILENT_MS = 60_000;
 /** A burst is caught up with sooner. */
 const GROWING_MINUTES = 5;
@@ -36,7 +36,7 @@ export interface Health {
 
 export interface HealthQuestion {
   readonly shards: ReadonlyMap<string, ShardProgress>;
-  /** When the bridge last saw the stream's shards and who else reads them. */
+  /** When the bridge last saw the stream's shards and which other bridges read them. */
   readonly roundAtMs: number;
   readonly nowMs: number;
 }

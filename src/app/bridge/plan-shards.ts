@@ -26,10 +26,10 @@ export function startOf(shard: Shard, checkpoints: CheckpointMap, beginning: Beg
   return goesOn ? 'start' : beginning;
 }
 
-/** At most this many shards each, so that all are read by somebody. */
+/** At most this many shards each, so that every shard is read. */
 export const shareOf = (shards: number, bridges: number): number => Math.ceil(shards / Math.max(1, bridges));
 
-/** Shards that have left the stream and whose checkpoint nobody needs any more. */
+/** Shards that have left the stream: no bridge needs their checkpoints any more. */
 export function departedShards(shards: readonly Shard[], checkpoints: CheckpointMap): string[] {
   const listed = new Set(shards.map(({ shardId }) => shardId));
   return [...checkpoints.keys()].filter((shardId) => !listed.has(shardId));

@@ -7,7 +7,7 @@ import type { UserId } from '../../domain/subscription.ts';
 import type { EventPosition, EventStream, InboxEvent } from '../../ports/inbox.ts';
 import { EVENT_LIMITS } from '../../ports/inbox.ts';
 
-/** The types that concern us, by stream. Whatever else is in a stream is somebody else's. */
+/** The types that concern us, by stream. Other types in a stream are for other services. */
 export const EVENT_TYPES: Readonly<Record<EventStream, readonly string[]>> = {
   users: MEMBERSHIP_EVENTS,
   payments: [
@@ -38,7 +38,7 @@ const userOnly = z.object({ data: z.object({ user_id: z.unknown() }) });
 export type ReadEvent =
   | { readonly fate: 'stored'; readonly event: InboxEvent }
   | { readonly fate: 'other-type' | 'not-owned' }
-  /** `userId` is whom its data name, if they can be read so far. */
+  /** `userId`: the user that its data name, if they can be read so far. */
   | { readonly fate: 'quarantined'; readonly reason: string; readonly userId: UserId | null };
 
 interface Reading {
@@ -47,8 +47,8 @@ interface Reading {
 }
 
 /**
- * Reads a record as an event. Pure, so that what is in quarantine can be read again later. Never throws: one record that
- * nobody thought of would stop its shard for ever.
+ * Reads a record as an event. Pure, so that what is in quarantine can be read again later. Never throws: one unforeseen
+ * record would stop its shard for ever.
  */
 export function readEvent(position: EventPosition, data: Uint8Array, reading: Reading): ReadEvent {
   const content = parseJson(data);
@@ -117,6 +117,6 @@ function parseJson(data: Uint8Array): unknown {
   }
 }
 
-/** Names of fields only: the values are somebody's. */
+/** Names of fields only: the values are a member's. */
 const fieldsOf = (error: z.ZodError): string =>
   [...new Set(error.issues.map(({ path }) => path.join('.') || 'no object'))].join(', ');

@@ -18,7 +18,7 @@ export interface ReceiveDependencies {
   readonly log: Log;
 }
 
-/** Puts the records of one stream into the inbox. What cannot be read goes to quarantine and holds nobody up. */
+/** Puts the records of one stream into the inbox. What cannot be read goes to quarantine and does not hold up the shard. */
 export const receiveEvents =
   (dependencies: ReceiveDependencies, stream: EventStream): Deliver<Uint8Array> =>
   async (shardId, records) => {

@@ -17,9 +17,9 @@ import { startOf } from './plan-shards.ts';
 export type Deliver<Data> = (shardId: string, records: readonly StreamRecord<Data>[]) => Promise<void>;
 
 export interface ReadingPace {
-  /** Between two reads of a shard. Kinesis allows five a second, over everybody who reads it. */
+  /** Between two reads of a shard. Kinesis allows five a second, over all its consumers together. */
   readonly readEveryMs: number;
-  /** The same once nothing is left to read: whoever else reads the stream needs its share of the five. */
+  /** The same once nothing is left to read: the stream's other consumers need their share of the five. */
   readonly idleMs: number;
 }
 
@@ -86,7 +86,7 @@ export class ShardReader<Data> {
   private async readOn(): Promise<boolean> {
     const { stream, source, checkpoints, beginning } = this.tools;
     const { shardId } = this.shard;
-    // Read under the lease: whoever had it before may have got further than was known when it was taken.
+    // Read under the lease: the bridge that had it before may have got further than was known when it was taken.
     const known = await checkpoints.list(stream);
     if (known.get(shardId)?.finished === true) return true;
     await this.inTurn();

@@ -11,8 +11,8 @@ export interface BanDependencies {
 }
 
 /**
- * The user service bans; runs then cancel what is still to be billed. Who asked for it is noted first: a ban that nobody
- * can explain would be worse than a note about one that failed. May be repeated.
+ * The user service bans; runs then cancel what is still to be billed. The caller's name is noted first: a ban without a
+ * note would be worse than a note about one that failed. May be repeated.
  */
 export async function banUser(
   { users, bans, clock }: BanDependencies,

@@ -87,7 +87,7 @@ export const backgroundOf = (
   triggerId = '',
 ): Promise<Background> => pipeline.readBackground({ userId, subscriptionId, triggerId, accountId: null });
 
-/** While nobody knows what became of a charge, its record stays as it is. */
+/** While it is not known what became of a charge, its record stays as it is. */
 export function assertNothingOpen({ open }: RecordState): void {
   if (open !== null) throw new Refusal('attempt-open', 'a charge or refund of this record has no answer yet');
 }

@@ -14,8 +14,8 @@ import { assertNotFrozen, backgroundOf, dataOf, recordOf } from './desk.ts';
 import { Refusal } from './refusal.ts';
 
 /*
- * Payments by card that the member asks for and that make their own record: reactivations and prorations. Asked for again
- * by the same, or by anybody while one has no answer yet, it is the same payment that goes on.
+ * Payments by card that the member asks for and that make their own record: reactivations and prorations. A repeat of
+ * the same request, or any other while one has no answer yet, goes on with the same payment.
  */
 
 /** A charge for whatever it is, and what came of it. */
@@ -71,7 +71,7 @@ function objectionTo({ status, isEmployee }: UserFacts, statuses: readonly strin
   return isEmployee ? 'employees are not charged' : null;
 }
 
-/** A payment of this kind that nobody has heard of yet goes on before another may begin. */
+/** A payment of this kind that has no answer yet goes on before another may begin. */
 export async function goOnWithOpen(
   dependencies: DeskDependencies,
   member: MemberFile,
@@ -81,7 +81,7 @@ export async function goOnWithOpen(
     const background = await backgroundOf(dependencies, member, record.subscriptionId);
     const { state } = background;
     if (state.open === null || !isOfThisKind(state.open, record)) continue;
-    // Once more: others were asked meanwhile, and may have taken their time.
+    // Once more: other services were asked meanwhile, and may have taken their time.
     assertNothingForbids(background, member);
     return goOn(dependencies, member, record, state.open, state);
   }

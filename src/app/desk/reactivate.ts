@@ -75,7 +75,7 @@ async function assertNothingUnderWay(dependencies: DeskDependencies, member: Mem
     assertNothingOpen((await backgroundOf(dependencies, member, subscriptionId)).state);
 }
 
-/** Nothing else was said since. A charge that may not have been made yet is not made for somebody who has left again. */
+/** Nothing else was said since. A charge that may not have been made yet is not made for a member who has left again. */
 const isStillWanted = (record: Subscription): boolean =>
   isComingBack(record) && record.updatedEvent === REACTIVATED;
 

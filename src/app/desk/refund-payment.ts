@@ -16,7 +16,7 @@ export interface RefundWish {
   readonly by: AskedBy;
 }
 
-/** `unknown`: nobody has answered yet whether it was taken. The janitor asks, and sends it again. */
+/** `unknown`: the processor has not answered yet whether it was taken. The janitor asks, and sends it again. */
 export interface Refund {
   readonly status: 'sent' | 'unknown';
   readonly attemptId: string;
@@ -24,9 +24,9 @@ export interface Refund {
 }
 
 /**
- * Gives a payment back, once, whoever asks and however often: while a refund of it is on its way, or was taken, that one
- * is the answer. A freeze lets none begin; one that has begun goes on. The record is REFUNDED when the payments service
- * tells that it was.
+ * Gives a payment back, once, whichever callers ask and however often: while a refund of it is on its way, or was
+ * taken, that one is the answer. A freeze lets none begin; one that has begun goes on. The record is REFUNDED when the
+ * payments service tells that it was.
  */
 export function refundPayment(dependencies: DeskDependencies, wish: RefundWish): Promise<Refund> {
   return withMember(dependencies, wish.userId, async (member) => {

@@ -29,7 +29,7 @@ export type RefusalCode =
   | 'subscription-over'
   | 'payment-owed';
 
-/** Thrown where a wish meets a rule: whoever asked is told which. */
+/** Thrown where a wish meets a rule: the caller is told which. */
 export class Refusal extends Error {
   readonly refused: RefusalCode;
 

@@ -47,7 +47,7 @@ export function upgrade(dependencies: DeskDependencies, wish: UpgradeWish): Prom
   });
 }
 
-/** Nobody who asks for one thing shall find that another was paid for. */
+/** A caller who asks for one upgrade must not find that another was paid for. */
 function isSame(wish: UpgradeWish, { upgrades, amount }: Attempt, record: StoredSubscription): boolean {
   if (upgrades === null) return false;
   if (record.receiptTierName === wish.tierName && amount === wish.amount) return true;
@@ -103,8 +103,8 @@ async function dueNow(
 }
 
 /**
- * Who takes a downgrade back that has not come into force has paid for the better tier already; unless that payment is
- * being given back.
+ * A member who takes a downgrade back that has not come into force has paid for the better tier already; unless that
+ * payment is being given back.
  */
 async function lastTierPaid(
   { pipeline }: DeskDependencies,

@@ -116,7 +116,7 @@ function newAttempt(
   };
 }
 
-/** Whoever brings it to its end: the log names the stage that opened it. */
+/** The log names the stage that opened the attempt, not the one that ends it. */
 export const logged = (
   attempt: Attempt,
   { confirmationId }: Pick<Payment, 'confirmationId'>,

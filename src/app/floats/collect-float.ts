@@ -77,7 +77,7 @@ async function consider(
 
 type ReadFloat = { readonly float: Float; readonly log: readonly LogEntry[] };
 
-/** With a row of its log that nobody can read no limit is known, so nothing is done about the float. */
+/** With an unreadable row in its log no limit is known, so nothing is done about the float. */
 async function readFloat(
   dependencies: FloatDependencies,
   request: FloatRequest,
@@ -111,7 +111,7 @@ export async function gatherFloatFacts(
 }> {
   const { stage, float, log, triggerId, now } = query;
   const { userId } = float;
-  // Whoever is not collected at all need not be asked about.
+  // A float that is not collected at all needs no facts about its user.
   const isCollected = whyNotCollected(stage, float, dateOf(now)) === null;
   const [user, account] = isCollected
     ? await Promise.all([sources.users.get(userId), sources.accounts.primary(userId)])

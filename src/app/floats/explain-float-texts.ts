@@ -34,7 +34,7 @@ export function floatOpenedText(attempt: Attempt): string {
   return model === null ? openedText(attempt) : `${openedText(attempt)}; ${modelText(model)}`;
 }
 
-/** Who said that the account is worth a debit, how sure they were, and what they had been told. */
+/** Which model said that the account is worth a debit, how sure it was, and what it had been told. */
 export function modelText({ version, probability, features, override }: AchModel): string {
   const told = Object.entries(features)
     .map(([name, value]) => `${name} ${value}`)

@@ -9,7 +9,7 @@ export interface FloatRef {
 }
 
 /**
- * Somebody else's float is told about as little as one that never was, also when it cannot be read. Throws a
+ * Another user's float is told about as little as one that never was, also when it cannot be read. Throws a
  * MalformedRowError for the user's own.
  */
 export async function findFloat(

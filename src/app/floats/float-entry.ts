@@ -79,8 +79,8 @@ export function whatStandsAgainst(entry: FloatEntry, word: FloatWord, now: Insta
 }
 
 /**
- * Writes down the bank's word about a float, whoever brought it. One transaction: the float, its row of the log, its
- * attempts, the account's block after a hard return code and the end of the watch.
+ * Writes down the bank's word about a float, from an event or from the janitor. One transaction: the float, its row of
+ * the log, its attempts, the account's block after a hard return code and the end of the watch.
  */
 export async function recordFloatWord(
   dependencies: FloatWordDependencies,
@@ -100,8 +100,8 @@ export async function recordFloatWord(
 }
 
 /**
- * Writes down that an attempt which was given up was made all the same, where another payment was made since. What the bank
- * then says of it comes on top of that. No watch: that is on the other payment, and whoever tells of this one has more to say.
+ * Records that an abandoned attempt was made after all, where another payment has been made since. No watch: the
+ * float's one watch is on that payment, and the event that told us carries this one's outcome.
  */
 export async function recordFloatAside(
   dependencies: FloatWordDependencies,

@@ -59,7 +59,7 @@ async function obstacleToPayback(
 ): Promise<PaybackRefusal | null> {
   const { userId, floatId, status } = float;
   const subscriptionId = recordIdOf(floatId);
-  // Of the log nothing is needed but that it can be read: with a row that cannot be, the worker would charge nobody.
+  // Of the log nothing is needed but that it can be read: with a row that cannot be, the worker would not charge.
   const [background] = await Promise.all([
     pipeline.readBackground({ userId, subscriptionId, triggerId, accountId: null }),
     collectionHistory.getByFloatID(floatId),

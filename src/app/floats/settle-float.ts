@@ -11,7 +11,7 @@ import type { FloatCase, FloatDependencies } from './float-case.ts';
 import type { FloatWordDependencies } from './float-entry.ts';
 import { readFloatEntry, recordFloatWord, whatStandsAgainst } from './float-entry.ts';
 
-/** What is waited for: whoever can still be told this waits. */
+/** A float that could still become this waits for the bank's word. */
 const PAID = { result: 'COMPLETED' } as const;
 
 interface FloatRef {
@@ -41,7 +41,7 @@ export async function openFloatCase(
   };
 }
 
-/** The case of an attempt that somebody opened and whose answer somebody else heard of. */
+/** The case of an open attempt as its trigger had it, for the janitor or event that brings the answer. */
 export function caseOfOpenFloat(
   dependencies: FloatDependencies,
   attempt: Attempt,
@@ -61,7 +61,7 @@ export function caseOfOpenFloat(
   };
 }
 
-/** How the bank's word about an entry is written down. Null: nobody waits for it. */
+/** How the bank's word about an entry is written down. Null: the float does not wait for it. */
 export async function waitingFloat(
   dependencies: FloatWordDependencies,
   lock: Lock,

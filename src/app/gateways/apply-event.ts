@@ -23,12 +23,12 @@ export interface ApplyEventDependencies {
   readonly metrics: Pick<Metrics, 'gatewayEvent'>;
 }
 
-/** Each time somebody else was faster. Of so many who write at once one gets through in every round. */
+/** Optimistic retries: of the concurrent writers one succeeds per round, so 25 tries outlast 25 writers. */
 const MOST_TRIES = 25;
 
 /**
- * Applies a stored event, once: what it changes and that it was applied is one transaction. Whoever finds that something
- * changed since it was read decides again. Null: there is no such event.
+ * Applies a stored event, once: what it changes and that it was applied is one transaction. If something changed since
+ * it was read, it is decided again. Null: there is no such event.
  */
 export async function applyEvent(
   dependencies: ApplyEventDependencies,
@@ -47,7 +47,7 @@ export async function applyEvent(
   }
 }
 
-/** Its job gave up. It is not tried again until somebody wants it. */
+/** Its job gave up. It is not tried again until an operator replays it. */
 export async function giveUp(
   dependencies: ApplyEventDependencies,
   eventId: string,
@@ -61,7 +61,7 @@ export async function giveUp(
 
 const NOTHING = { subscriptionId: null, from: null, to: null } as const;
 
-/** Null: somebody else has said meanwhile what it did. */
+/** Null: another worker has recorded its outcome meanwhile. */
 async function applyOnce(
   dependencies: ApplyEventDependencies,
   stored: StoredGatewayEvent,

@@ -3,16 +3,16 @@ import type { GatewaySubscription, GatewaySubscriptionId, Slot } from '../../dom
 import { idOfRef, unheardOf } from '../../domain/gateways/subscription.ts';
 import type { GatewaySubscriptions } from '../../ports/gateways.ts';
 
-/** The subscription that an event is about, and who has the active place that it may want. */
+/** The subscription that an event is about, and which one has the active place that it may want. */
 export interface Matched {
-  /** As it is stored; never written where nobody has heard of it. */
+  /** As it is stored. One that is new here is not in the store yet. */
   readonly stored: GatewaySubscription;
   /** The same, now that the gateway has given it its own id. */
   readonly subscription: GatewaySubscription;
   readonly holder: GatewaySubscriptionId | null;
 }
 
-/** Null: nobody can tell whose it is. */
+/** Null: it cannot be told whose it is. */
 export async function findSubscription(
   subscriptions: GatewaySubscriptions,
   event: GatewayEvent,

@@ -28,7 +28,7 @@ export type Start =
 
 const MOST_TRIES = 10;
 
-/** A subscription for a checkout to complete. Whoever begins the same again gets the same one. */
+/** A subscription for a checkout to complete. A caller who begins the same again gets the same one. */
 export async function startSubscription(dependencies: StartDependencies, checkout: Checkout): Promise<Start> {
   for (let tries = 1; ; tries += 1) {
     try {

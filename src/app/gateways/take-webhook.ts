@@ -38,14 +38,14 @@ export async function takeWebhook(
   };
   const { eventId } = event;
   const isNew = await gatewayEvents.add(event);
-  // Also for one that is here already: whoever took it first may have ended before it had a job.
+  // Also for one that is here already: the process that took it first may have ended before it had a job.
   await enqueueGatewayEvent(event).catch((error: unknown) =>
     log.warn({ eventId, err: error }, 'the event has no job yet; the sweep gives it one'),
   );
   return { result: 'received', eventId, duplicate: !isNew };
 }
 
-/** A body that is signed and makes no sense is kept under its own digest: somebody has to look at it. */
+/** A body that is signed and makes no sense is kept under its own digest: an operator has to look at it. */
 function headingOf(
   gateway: Gateway,
   body: Uint8Array,

@@ -56,7 +56,7 @@ export async function notifyRecord(
 async function consider(dependencies: NotifyDependencies, request: NotifyRequest): Promise<Finding> {
   const { subscriptions, users, clock, notices } = dependencies;
   const { userId, subscriptionId, day, triggerId } = request;
-  // Before the records: what an event has changed that does not wait any more can be seen in them then.
+  // Read before the records: an event applied in between then shows in them.
   const waiting = await waitingEvent(dependencies, request);
   const partition = await subscriptions.listByUserID(userId);
   const record = partition.subscriptions.find((one) => one.subscriptionId === subscriptionId);
@@ -76,7 +76,7 @@ async function consider(dependencies: NotifyDependencies, request: NotifyRequest
   return { verdict: 'notified', reason: THREE_DAY_NOTICE, amount };
 }
 
-/** As whoever collects is told of it: it may end the membership, or bring it back. */
+/** The same reason as a run of collections gives: the event may end the membership, or bring it back. */
 async function waitingEvent(
   { pipeline }: NotifyDependencies,
   { userId, subscriptionId, triggerId }: NotifyRequest,

@@ -34,7 +34,7 @@ export async function changeRecurring(
   return remindAtOnce(dependencies, changed);
 }
 
-/** What ending one takes: nothing that could charge or tell anybody. */
+/** What ending one takes: nothing that could charge a member or send a reminder. */
 export type CancelRecurringDependencies = LockDependencies &
   Pick<ChangeRecurringDependencies, 'recurring' | 'clock'>;
 

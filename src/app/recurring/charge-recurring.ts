@@ -76,7 +76,7 @@ function changeBy(theCase: RecurringCase, attempt: Attempt, payment: Payment): R
     : recurringDeclined(subscription, attempt, error, policy, now);
 }
 
-/** Whoever cancels takes the lock too, but a holder may have slept past its lease. */
+/** Cancelling takes the lock too, but the process that charges may have slept past its lease. */
 async function readAgain(theCase: RecurringCase): Promise<RecurringCase> {
   const subscription = await theCase.dependencies.recurring.getSubscription(theCase.subscription);
   if (subscription === null) {

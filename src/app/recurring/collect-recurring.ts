@@ -66,7 +66,7 @@ export async function gatherRecurringFacts(
 ): Promise<{ readonly facts: RecurringFacts; readonly background: Background }> {
   const userId = payerOf(subscription.accountId);
   const subscriptionId = recurringRecordId(subscription);
-  // Whoever is not charged at all need not be asked about.
+  // A payment that is not due needs no facts about its user.
   const isDue = whyNotPaid(subscription, dateOf(now)) === null;
   const user = isDue ? await sources.users.get(userId) : null;
   // Last, because it must be fresh when a charge is opened: a slow service would make it old.

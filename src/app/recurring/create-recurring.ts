@@ -25,7 +25,7 @@ export interface CreateRecurringRequest {
   readonly by: string;
 }
 
-/** Nobody means a year with one digit too many. */
+/** Further off is a mistake: a year with one digit too many. */
 const LATEST_START_DAYS = 366;
 
 /** Begins a recurring payment. Asked again under the same id, it is the same one. */

@@ -24,7 +24,7 @@ export const LIST_OF_RUN: Record<RecurringProcess, DueList> = {
   'recurring-reminders': 'reminders',
 };
 
-/** How far back a table that somebody else has filled is looked through, once. */
+/** How far back a table that another system has filled is looked through, once. */
 const FIRST_LOOK_DAYS = 400;
 /** Clocks differ, and what was written last may show late in an index. */
 const ALWAYS_READ_DAYS = 3;

@@ -40,7 +40,7 @@ export interface RecurringCase extends Chargeable {
   readonly plan: Plan | null;
 }
 
-/** Considers a subscription while nobody else works on its account. */
+/** Considers a subscription while no other job works on its account. */
 export const underAccountLock = (
   dependencies: Pick<RecurringDependencies, 'locks' | 'onStep'>,
   { seen, ...ref }: RecurringRequest,
@@ -68,7 +68,7 @@ export const judgedRecurring = (
     ...more,
   });
 
-/** A row that nobody can read is left alone and reported. */
+/** A row that cannot be read is left alone and reported. */
 export async function readRecurring(
   recurring: Pick<RecurringRepository, 'getSubscription'>,
   request: RecurringRequest,

@@ -9,8 +9,8 @@ import { remindRecurring } from './remind-recurring.ts';
 export type RemindAtOnceDependencies = RemindDependencies & { readonly log: Log };
 
 /**
- * A payment that is nearer than a reminder comes before it is told of right away, also when it is another one now. Where that cannot be done now, the next
- * run of reminders does it: nobody is charged before. Gives the subscription as it is then.
+ * If a payment was created or changed so late that its reminder is already due, the reminder is sent at once. If that
+ * fails, the next reminder run sends it; nobody is charged before. Gives the subscription as it is then.
  */
 export async function remindAtOnce(
   dependencies: RemindAtOnceDependencies,

@@ -52,7 +52,7 @@ async function lookAgain(
   return null;
 }
 
-/** Undefined: somebody was writing it just now. */
+/** Undefined: another process was writing it just now. */
 const settled = async (tables: AuditTables, floatId: string): Promise<PlainItem | undefined> =>
   (await tables.readTogether([{ table: 'floats', floatId }]))?.[0];
 

@@ -69,7 +69,7 @@ function stepsTo(row: LogRow, before: Statuses): Statuses {
   return reach(before, (cause) => causes?.includes(cause) ?? true, wanted);
 }
 
-/** Null: anything. Support and whoever gives a float up use no rail; rows of the service before us name none. */
+/** Null: anything. Support, and a run that gives a float up, use no rail; rows of the service before us name none. */
 function causesOf({ process, method, outcome }: LogRow): readonly string[] | null {
   if (method !== null) return CAUSES_OF[outcome] ?? [];
   if (process === 'SUPPORT') return ['support-changed'];

@@ -20,5 +20,5 @@ export const ALLOWED_RECURRING_TRANSITIONS: readonly AllowedTransition[] = readT
 
 export const RECURRING_BORN_BY = 'created';
 
-/** Somebody is charged. */
+/** The account is charged. */
 export const GOES_ON: readonly string[] = ['ACTIVE', 'PAST_DUE'];

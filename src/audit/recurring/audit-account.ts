@@ -71,7 +71,7 @@ const rowsOf = (items: readonly PlainItem[]): RowKey[] =>
     .slice(0, MOST_ROWS)
     .map((item) => ({ table: 'recurring', pk: String(item['PK']), sk: String(item['SK']) }));
 
-/** Null: somebody was writing one of them just now. */
+/** Null: another process was writing one of them just now. */
 const settled = async (
   tables: AuditTables,
   keys: readonly RowKey[],

@@ -16,7 +16,7 @@ import {
   recurringRecordId,
 } from './recurring-record.ts';
 
-/** The payment of one period: who tried it, and what moved. */
+/** The payment of one period: its attempts, and what moved. */
 export interface PeriodCase {
   readonly period: string;
   readonly subscriptionId: string;
@@ -48,7 +48,7 @@ export interface AccountCase {
 }
 
 export interface RecurringCircumstances extends Circumstances {
-  /** From which day on payments and reminders are looked for. Null: nobody has looked yet. */
+  /** From which day on payments and reminders are looked for. Null: no run has looked yet. */
   readonly dueSince: { readonly payments: string | null; readonly reminders: string | null };
 }
 

@@ -15,7 +15,7 @@ export interface RecurringRow {
   readonly nextReminderDate: string | null;
   readonly hasIndexKeys: boolean;
   readonly paymentDetails: readonly string[];
-  /** Null: somebody else wrote it, and nobody here has changed it. */
+  /** Null: another system wrote it, and it was never changed here. */
   readonly changedDate: bigint | null;
 }
 
@@ -66,7 +66,7 @@ export function readPeriodId(id: string): { readonly recordId: string; readonly 
   return recordId === undefined || period === undefined ? null : { recordId, period };
 }
 
-/** Whether anybody meant to charge for the period: the attempts as they are stored. */
+/** Whether a charge for the period was intended: the attempts as they are stored. */
 export const isPeriodTried = (attempts: readonly PlainItem[], period: string): boolean =>
   attempts.some((attempt) => attempt['period'] === period);
 
@@ -97,7 +97,7 @@ export function readRecurringRow(item: PlainItem): RecurringRow {
   };
 }
 
-/** Every name and value, however deep: others may have written what we would not. */
+/** Every name and value, however deep: another system may have written what we would not. */
 const textsIn = (value: unknown): string[] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([name, inner]) => [name, ...textsIn(inner)])
@@ -141,14 +141,14 @@ export const readRecurringAttempt = (item: PlainItem): RecurringAttempt => ({
   isAbandoned: (item['resolution'] as PlainItem | null | undefined)?.['errorCode'] === 'abandoned',
 });
 
-/** Others wrote the day that it is paid on as a date of their own. */
+/** Another system wrote the day that it is paid on as a date of its own. */
 function dayOfMonth(item: PlainItem): number {
   if (item['PaymentDay'] !== undefined) return number(item, 'PaymentDay');
   const written = item['PaymentDate'];
   return typeof written === 'number' ? written : Number(date(item, 'PaymentDate').slice(8));
 }
 
-/** Others wrote it as a number. */
+/** Another system wrote it as a number. */
 function amount(item: PlainItem): number {
   const found = parseCents(String(item['PaymentAmount']));
   if (found === null) throw new UnreadableItem('PaymentAmount is no amount');

@@ -9,8 +9,8 @@ import type { Finding } from '../violation.ts';
 export const CLOCK_DIFFERENCE_MS = 5_000;
 
 /**
- * Whoever crashes between "I will" and "I did" leaves an intent, so that money which moved is always found again. And an
- * intent ends: one that stays open blocks its record for ever.
+ * A worker that crashes between "I will" and "I did" leaves an intent, so that money which moved is always found again.
+ * And an intent ends: one that stays open blocks its record for ever.
  */
 export const noDebitWithoutIntent: Rule = function* ({ records }, circumstances): Generator<Finding> {
   for (const record of records) {
@@ -43,9 +43,9 @@ function disagreement(key: KeyTally, debitedAt: bigint, { openedAt, resolution }
 }
 
 /**
- * Who is said to have paid has paid: a charge without an answer must not be taken for one that went through. Entries are
- * debited when they settle; of floats and recurring payments it is not asked, because made-up members have a past there that
- * no bank knows. The ledger was read before: what was resolved since may not be in it yet.
+ * A record that is said to be paid is paid: a charge without an answer must not be taken for one that went through.
+ * Entries are debited when they settle; of floats and recurring payments it is not asked, because made-up members have
+ * a past there that no bank knows. The ledger was read before: what was resolved since may not be in it yet.
  */
 function* paidWithoutDebit(
   { tally, attempts }: Collected,
@@ -71,7 +71,10 @@ function* lostAttempts({ changes, attempts }: RecordCase): Generator<string> {
     if (!known.has(id)) yield `history names attempt ${id}, which is not there`;
 }
 
-/** Whoever finds it open sends it again for two days. An hour more, because clocks differ and somebody has to come by. */
+/**
+ * A run or request that finds it open sends it again for two days. An hour more, because clocks differ and a run has to
+ * come by.
+ */
 const SENT_AGAIN_FOR_MS = 49 * 3_600_000;
 
 export function* openTooLong(

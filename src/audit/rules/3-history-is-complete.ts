@@ -5,7 +5,7 @@ import type { PlainItem } from '../source.ts';
 import type { RecordCase, Rule } from '../user-case.ts';
 import type { Finding } from '../violation.ts';
 
-/** The history explains every record to whoever asks later: it is worth that only if it is whole. */
+/** The history explains every record to an operator who asks later: it is worth that only if it is whole. */
 export const historyIsComplete: Rule = function* ({ records, unreadable }): Generator<Finding> {
   yield* unreadable;
   for (const record of records) {

@@ -26,7 +26,7 @@ export const noForbiddenIntent: Rule = function* ({ userId, records }, { freezes
   }
 };
 
-/** What was paid in vain goes back with the record of the payment; a freeze keeps nobody's money. */
+/** What was paid in vain goes back with the record of the payment; a freeze does not hold back money that is returned. */
 const goesBackAtOnce = ({ changes }: RecordCase, { id }: Attempt): boolean =>
   changes.some(({ openedAttemptId }) => openedAttemptId === id);
 
@@ -37,8 +37,8 @@ const intentOf = ({ changes }: RecordCase, { id }: Attempt): number =>
   );
 
 /**
- * When the intent was written. An attempt's own `openedAt` is when its case was first looked at: a second rail that was
- * turned to after a slow decline would seem to be opened before the first one ended.
+ * When the intent was written, by the stamp of its history row. Attempts of older versions carry the time at which
+ * their case was first read: a second rail after a slow decline would seem to be opened before the first ended.
  */
 const intendedAt = (record: RecordCase, attempt: Attempt): bigint =>
   record.changes[intentOf(record, attempt)]?.lastRunDate ?? attempt.openedAt;

@@ -33,8 +33,8 @@ export const everyChainGoesOn: Rule = function* ({ records }): Generator<Finding
 };
 
 /**
- * Support gave these another date: the step that leads there is theirs. The one that leads on may begin at any date that
- * the record ever had, because the period after it may have been there when it was moved.
+ * Records whose date support changed. The step to the new date is not checked. The step from it may start at any date
+ * the record ever had: the next period may have existed when it was moved.
  */
 const movedOnPurpose = (records: readonly RecordCase[]): ReadonlyMap<string, readonly bigint[]> =>
   new Map(
@@ -47,8 +47,9 @@ const movedOnPurpose = (records: readonly RecordCase[]): ReadonlyMap<string, rea
   );
 
 /**
- * From period to period. After a cancelled one the member came back, at whatever date they chose. Where it is known when,
- * that day is the one they are billed on, and what is cancelled since and no step of theirs is left from before.
+ * Checks the step from each period to the next. After a cancelled period the member may come back on any date. Where
+ * that date is known it becomes the billing day, and cancelled rows since then that fit no step are left from the
+ * earlier membership.
  */
 function* steps(
   periods: readonly RecordState[],

@@ -10,7 +10,7 @@ export interface AchCounts {
   readonly returns: Readonly<Record<ReturnClass, number>>;
 }
 
-/** The network's limits: whoever exceeds one is asked to explain, and may lose the right to debit accounts at all. */
+/** The network's limits: beyond one we are asked to explain, and may lose the right to debit accounts at all. */
 export const RETURN_RATE_LIMITS: Readonly<Record<ReturnClass, number>> = {
   unauthorized: 0.005,
   administrative: 0.03,
@@ -45,7 +45,7 @@ export function returnRates(
   });
 }
 
-/** Every return counts against the overall limit, also one whose code nobody knows. */
+/** Every return counts against the overall limit, also one with an unknown code. */
 export function classesOf(returnCode: string | null): ReturnClass[] {
   const counted: ReturnCode['class'] =
     returnCode === null ? null : (lookUpReturnCode(returnCode)?.class ?? null);

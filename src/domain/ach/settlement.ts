@@ -23,8 +23,8 @@ export interface AchEntry {
 }
 
 /**
- * Settlement is on the next banking day and a return reaches us within two more, so before the third is over nobody can
- * know. Processors without callbacks treat an entry as paid then.
+ * Settlement is on the next banking day and a return reaches us within two more, so before the third is over the
+ * outcome cannot be known. Processors without callbacks treat an entry as paid then.
  */
 const UNCERTAIN_BANKING_DAYS = 3;
 
@@ -61,7 +61,7 @@ export function withSettled(
   return past.with(index, { accountId, ...settled, ...word });
 }
 
-/** What the Go service sent has no attempt to be told by: it is the one without an account that has not come back. */
+/** An entry of the Go service has no attempt: it is the one without an account that has not been returned. */
 function isSame(attempt: PastAttempt & AchAttempt, { at, accountId }: AchEntry): boolean {
   if (accountId !== null) return attempt.at === at;
   return attempt.accountId === null && (attempt.result === 'ACHSENT' || attempt.result === 'COMPLETED');

@@ -9,7 +9,7 @@ export type RouteFeatures = Readonly<
   Record<'failed_ach' | 'balance_cents' | 'amount_cents' | 'days_past_due', number>
 >;
 
-/** Whether an ACH debit is worth the fee that its return would cost, and who says so. */
+/** Whether an ACH debit is worth the fee that its return would cost, and which model says so. */
 export interface RouteAdvice extends AchModel {
   readonly useAch: boolean;
 }
@@ -28,7 +28,7 @@ const WHEN_NOT_COVERED = 0.5;
 /** Below this a return, which costs us a fee and the member often another, is four times as likely as the money. */
 const THRESHOLD = 0.2;
 
-/** A balance that nobody knows. No account covers anything with it, so the rule need not tell it from a real one. */
+/** The balance is unknown. No account covers anything with it, so the rule need not tell it from a real one. */
 const UNKNOWN_BALANCE = -1;
 
 export function routeFeatures(

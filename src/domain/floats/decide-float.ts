@@ -50,14 +50,14 @@ export function decideFloat(
   if (facts.openAttempt !== null) return decideOpenAttempt(question, facts.openAttempt, deferral);
   if (freeze !== null) return { verdict: 'deferred', reason: freeze };
 
-  // Before the member is asked about: no money moves by it, and what waits for somebody who is banned would never end.
+  // Before the member is asked about: no money moves by it, and a float of a banned member would never end.
   const end = isAutomatic(stage) ? whyDefaulted(question) : null;
   if (end !== null) return { verdict: 'default', reason: end };
   if (deferral !== null) return { verdict: 'deferred', reason: deferral };
   return limitReached(question) ?? decideCharge(question);
 }
 
-/** Nobody asked for it. */
+/** A run or a signal, not a person. */
 const isAutomatic = (stage: Stage): boolean => stage !== 'SUPPORT';
 
 function whyFrozen({ stage, facts, now }: Question): FreezeReason | null {
@@ -73,7 +73,7 @@ function railAt(stage: Stage, account: AccountFacts | null): Rail | null {
 
 /**
  * An advance is owed whatever became of the membership, so PAUSED, the user service's word for a cancelled one, is
- * collected. Nobody is debited on while we look into them, or have banned them: that is a dispute.
+ * collected. A member whom we look into, or have banned, is not debited on: that is a dispute.
  */
 function userDeferral(user: FloatFacts['user']): FloatDeferReason | null {
   switch (user?.status) {
@@ -129,7 +129,7 @@ function limitReached({ stage, facts, policy, now }: Question): FloatDecision | 
   if (policy.twoFailuresGate && failuresInARow(log) >= FAILURES_TO_STOP_AT && !isReauthorised(log))
     return skipped('two-failures');
   const today = attemptsOn(dateOf(now), stage, log);
-  // Retries are daily: a second run on the same day asks nobody twice.
+  // Retries are daily: a second run on the same day does not try a float twice.
   if (stage === 'RETRY' && today > 0) return skipped('retried-today', tomorrow(now));
   return stage === 'WEBHOOK' && today >= policy.webhookPerDay
     ? skipped('webhooks-of-the-day-used', tomorrow(now))

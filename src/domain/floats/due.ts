@@ -45,7 +45,7 @@ export const floatRanges = (stage: Stage, today: CalendarDate): FloatRange[] =>
 
 export type NotCollectedReason = 'status-not-collected' | 'not-due';
 
-/** Cheap: needs nothing but the float. Whoever gets an answer here need not ask for the facts. */
+/** Cheap: needs nothing but the float. With an answer here the caller need not ask for the facts. */
 export function whyNotCollected(
   stage: Stage,
   { status, dueDate }: Pick<Float, 'status' | 'dueDate'>,

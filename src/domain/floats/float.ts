@@ -14,7 +14,10 @@ export type FloatStatus = (typeof FLOAT_STATUSES)[number];
 export const isOpenFloat = (status: FloatStatus): boolean =>
   OPEN_FLOAT_STATUSES.some((open) => open === status);
 
-/** The ways by which a float comes up for collection; the log's `process`. SUPPORT is what somebody asked for by hand. */
+/**
+ * The ways by which a float comes up for collection; the log's `process`. SUPPORT is what a member or operator asked
+ * for by hand.
+ */
 export const STAGES = ['TOMORROW', 'TODAY6AM', 'RETRY', 'WEBHOOK', 'SUPPORT'] as const;
 export type Stage = (typeof STAGES)[number];
 
@@ -75,7 +78,7 @@ export interface LogEntry {
   readonly achModel: AchModel | null;
   /** What sets the row apart from others of its outcome. */
   readonly remark?: LogRemark | undefined;
-  /** Whose word it is, where support's word made the row. */
+  /** Which operator said it, and why, where support's word made the row. */
   readonly said?: SupportWord | undefined;
 }
 

@@ -13,7 +13,7 @@ export type Advance = Pick<Float, 'floatId' | 'userId' | 'amount' | 'dueDate'>;
 export interface FloatLimits {
   /** What a wage can pay back at once. */
   readonly maxAmount: Cents;
-  /** A month and a half: the wage after next, also for who is paid by the month. */
+  /** A month and a half: the wage after next, also for a member who is paid by the month. */
   readonly maxDaysAhead: number;
 }
 
@@ -30,7 +30,7 @@ export function limitPassed(
   return dueDate > latest ? `due_date: ${latest} at the latest` : null;
 }
 
-/** What can be checked by anybody. Whoever thinks of more adds it here, with its reason. */
+/** What can be checked without underwriting, which is not ours. A new requirement goes here, with its reason. */
 export interface Requirements {
   readonly hasPrimaryAccount: boolean;
   readonly floats: readonly Pick<Float, 'floatId' | 'status'>[];

@@ -33,8 +33,8 @@ const isSupportsWord = ({ process, method }: LogEntry): boolean => process === '
 type Rows = [LogEntry, ...LogEntry[]];
 
 /**
- * The rows of each attempt, oldest first. One that never reached the processor is none: nobody was asked for money, and a
- * processor that is down would use up everybody's limits at once.
+ * The rows of each attempt, oldest first. One that never reached the processor is none: the member was not asked for
+ * money, and a processor that is down would use up every member's limits at once.
  */
 function attemptsIn(log: readonly LogEntry[]): Rows[] {
   const attempts = new Map<string, Rows>();

@@ -22,7 +22,7 @@ export interface FloatChange<F extends Float = Float> {
   readonly entry: LogEntry | null;
 }
 
-/** What the log keeps of an attempt. `process` is the stage that opened it, whoever brings it to its end. */
+/** What the log keeps of an attempt. `process` is the stage that opened it, also when another one brings it to its end. */
 export interface LoggedAttempt {
   readonly attemptId: AttemptId;
   readonly process: Stage;
@@ -87,7 +87,7 @@ export const floatTurned = <F extends Float>(
   );
 
 /**
- * Whoever pays by hand keeps the float as it is, and a decline of the day before leaves the due date to come. What has
+ * A payment by hand leaves the float as it is, and a decline of the day before leaves the due date to come. What has
  * been defaulted meanwhile stays so.
  */
 function declinedStatus(status: FloatStatus, stage: Stage): FloatStatus {
@@ -95,7 +95,7 @@ function declinedStatus(status: FloatStatus, stage: Stage): FloatStatus {
   return stays || (status === 'SCHEDULING' && stage === 'TOMORROW') ? status : 'RETRY';
 }
 
-/** What was decided without charging anybody. A float that is given up for good leaves a row in the log. */
+/** What was decided without a charge. A float that is given up for good leaves a row in the log. */
 export function floatStepped<F extends Float>(
   float: F,
   stage: Stage,

@@ -2,8 +2,8 @@ import type { SubscriptionId } from '../subscription.ts';
 import type { FloatId } from './float.ts';
 
 /*
- * Attempts, verdicts, watches and requests are kept by the id of the record that they are about, whatever is collected. A
- * float's carries its kind, so that nobody takes it for a billing record and it is told apart wherever it shows up.
+ * Attempts, verdicts, watches and requests are kept by the id of the record that they are about, whatever is collected.
+ * A float's carries its kind, so that it is not taken for a billing record and is told apart wherever it shows up.
  */
 
 const PREFIX = 'float.';

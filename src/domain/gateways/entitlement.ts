@@ -9,7 +9,7 @@ export interface Entitlement {
   readonly seats: number;
 }
 
-/** By status: whether what was paid for counts, and whether it does where nobody said until when. */
+/** By status: whether what was paid for counts, and whether it does where the gateway gave no end date. */
 const COUNTS: Readonly<Record<GatewayStatus, { readonly dated: boolean; readonly undated: boolean }>> = {
   pending: { dated: false, undated: false },
   trial: { dated: true, undated: true },

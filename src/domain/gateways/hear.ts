@@ -24,7 +24,7 @@ export type Hearing =
  * What a subscription is after an event. Of the words about the whole the newest counts, and of the words about payments
  * the newest, if it is newer than that: so the same events give the same subscription in whatever order they come.
  *
- * `holder` is who has the owner's one active place for this SKU.
+ * `holder` is the subscription that has the owner's one active place for this SKU.
  */
 export function hear(
   before: GatewaySubscription,
@@ -34,7 +34,7 @@ export function hear(
   const words = withWord(before, event);
   if (words === null) return { result: 'stale' };
   const said = statusSaid(words);
-  // A payment that says nothing new leaves what the sweep made of it.
+  // A payment event that implies the same status as before must not undo the sweep's `expired`.
   const isNews = event.report.kind === 'state' || said !== statusSaid(before) || isKeptBack(before);
   const wanted = isNews ? said : before.status;
   const heldBy = isActive(wanted) && holder !== null && holder !== before.id ? holder : null;
@@ -50,8 +50,9 @@ export function hear(
 }
 
 /**
- * Whether the other one is still there is asked each time: the event that somebody replays may be about a payment. What
- * nobody has said anything of but a payment would be a checkout, and nothing goes back to that.
+ * A subscription kept `past_due` by a collision is judged anew on every event: the one an operator replays may be about
+ * a payment. Not where only payments are known (`told` is null): its status would fall back to `pending`, and nothing
+ * returns to that.
  */
 const isKeptBack = ({ collision, told }: GatewaySubscription): boolean => collision !== null && told !== null;
 

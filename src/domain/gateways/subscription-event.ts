@@ -1,7 +1,7 @@
 import type { ChangeEvent, StoredRecord } from '../change-event.ts';
 import { textOf } from '../change-event.ts';
 
-/** What a subscription is, to everybody; the rest of its row is how we keep it so. */
+/** The columns that other services read; the rest of its row is how we keep it so. */
 const COLUMNS = [
   'id',
   'app_id',

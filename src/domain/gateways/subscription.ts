@@ -18,7 +18,7 @@ export interface Owner {
   readonly ownerId: string;
 }
 
-/** What one active subscription is of: whoever holds it keeps others out. */
+/** What an owner has one active subscription of: the one that holds it keeps others out. */
 export interface Slot extends Owner {
   readonly sku: string;
 }
@@ -35,7 +35,7 @@ export interface PaymentTold {
   readonly mark: Mark;
 }
 
-/** The gateway calls it active, and another one of the same owner and SKU is: somebody has to decide. */
+/** The gateway calls it active, and another one of the same owner and SKU is: an operator has to decide. */
 export interface Collision {
   readonly wanted: GatewayStatus;
   readonly heldBy: GatewaySubscriptionId;
@@ -65,7 +65,7 @@ export interface GatewaySubscription extends Slot {
 export type NewSubscription = Slot &
   Pick<GatewaySubscription, 'id' | 'productId' | 'gateway' | 'gatewayRef' | 'quantity'>;
 
-/** Before anybody said anything about it. */
+/** Before the gateway said anything about it. */
 export const unheardOf = (subscription: NewSubscription): GatewaySubscription => ({
   ...subscription,
   status: 'pending',
@@ -80,6 +80,6 @@ export const unheardOf = (subscription: NewSubscription): GatewaySubscription =>
 /** Our own name space, so that the id cannot meet one made elsewhere. */
 const NAMESPACE = '0c1a86a4-2f0b-5a0f-8d1e-5a3d6f1c7b42';
 
-/** Of a subscription that was not started here: whoever hears of it first gives it the same id. */
+/** Of a subscription that was not started here: every event about it gives the same id. */
 export const idOfRef = (gateway: GatewayName, ref: string): GatewaySubscriptionId =>
   uuidV5(`${gateway}.${ref}`, NAMESPACE) as GatewaySubscriptionId;

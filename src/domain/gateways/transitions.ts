@@ -26,8 +26,8 @@ type Row = Readonly<Record<GatewayStatus, GatewayStatus | null>>;
  *                     ├──► active (renewed)
  *                     └──► cancelled ──► expired │ active (resumed)
  *
- * Gateways promise neither order nor delivery. A word about the whole holds whatever was known before: the words between
- * may come later, and change nothing then, or never. So its row is the same from everywhere.
+ * Gateways guarantee neither order nor delivery. A word about the whole subscription holds whatever came before; words in
+ * between may come later (and change nothing) or never. So its row leads to the same status from everywhere.
  */
 export const TRANSITIONS: Readonly<Record<Word, Row>> = {
   trialing: fromEverywhere('trial'),

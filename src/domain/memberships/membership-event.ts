@@ -12,7 +12,7 @@ export const HANDLED_EVENTS = [
 ] as const;
 export type HandledEvent = (typeof HANDLED_EVENTS)[number];
 
-/** They come by the same stream and are somebody else's to act on: here they are counted and nothing more. */
+/** They come by the same stream and are for other services to act on: here they are counted and nothing more. */
 export const IGNORED_EVENTS = [
   'UPGRADE',
   'DOWNGRADE',

@@ -30,8 +30,8 @@ export interface MembershipChange<S extends Subscription> {
   readonly plan: 'change';
   readonly reason: ChangeReason;
   /**
-   * Never empty. The record that a resumed membership goes on with comes last: whoever dies between two transactions
-   * leaves it as it was, and it is found again.
+   * Never empty. The record that a resumed membership goes on with comes last: a worker that dies between two
+   * transactions leaves it as it was, and it is found again.
    */
   readonly changes: readonly S[];
   /** The record whose member wants to be charged at once. */
@@ -41,18 +41,18 @@ export interface MembershipChange<S extends Subscription> {
 export type MembershipPlan<S extends Subscription> =
   | MembershipChange<S>
   | { readonly plan: 'nothing'; readonly reason: NoChangeReason }
-  /** The term must change and nobody knows the price for it. */
+  /** The term must change and there is no price for it. */
   | { readonly plan: 'unpriced'; readonly tierName: string; readonly term: Term };
 
 /**
- * What an event makes of a member's records. `last_run_date` is not here: whoever stores the change stamps it. Whether
- * the event counts at all (an unknown member, an inactive one) was asked before.
+ * What an event makes of a member's records. `last_run_date` is not here: the store stamps it. Whether the event counts
+ * at all (an unknown member, an inactive one) was asked before.
  */
 export function planMembership<S extends Subscription>(
   event: MembershipEvent,
   situation: MembershipSituation<S>,
 ): MembershipPlan<S> {
-  // Who is coming back has no period yet to which it could be said.
+  // A reactivation without an answer has no period yet: the event is written to its own record (coming-back.ts).
   const comingBack = new Set(
     situation.partition.filter(isComingBack).map(({ subscriptionId }) => subscriptionId),
   );
@@ -205,7 +205,7 @@ const isUpcoming = ({ billingStatus }: Subscription): boolean =>
 
 const isLeaving = ({ updatedEvent }: Subscription): boolean => updatedEvent === PENDING_CANCELLATION;
 
-/** Who has cancelled is not made a member again by a pause, or by its end. */
+/** A member who has cancelled is not made a member again by a pause, or by its end. */
 const eventUnlessLeaving = (record: Subscription, event: string): string =>
   isLeaving(record) ? PENDING_CANCELLATION : event;
 

@@ -7,7 +7,7 @@ import type { Cents } from '../money.ts';
 import { newRecord } from '../new-record.ts';
 import type { Subscription, SubscriptionId, Term, UserId } from '../subscription.ts';
 
-/** Nobody pays before they know what for. */
+/** A member does not pay before they know what for. */
 const TRIAL_DAYS = 9;
 
 const NAMESPACE = 'c0b1f7c2-4f0c-5d35-8a0e-6f1d2b7e9a41';

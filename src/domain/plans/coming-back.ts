@@ -12,8 +12,8 @@ import { isPeriod } from './upcoming.ts';
 export const REACTIVATED = 'user-reactivated';
 
 /**
- * Of what was declined the processor said so, with an id. What was given up counts: it may turn out to have been paid.
- * A closed account is over, whatever the answer.
+ * A declined charge has a confirmation id and no longer counts. An abandoned one has none and does: it may turn out to
+ * have been paid. A closed account never counts.
  */
 export const isComingBack = (record: Subscription): boolean =>
   record.process === 'REACTIVATION' &&

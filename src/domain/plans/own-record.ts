@@ -7,7 +7,7 @@ import { dateOfItsOwn } from './upcoming.ts';
 
 const NAMESPACE = '0f9d3a52-7c1e-5b84-9d6a-2e8b4c7f1a30';
 
-/** Named after who asked: asked again, it is the same record. */
+/** Named after the request: asked again, it is the same record. */
 export const ownRecordId = (triggerId: string): SubscriptionId =>
   uuidV5(triggerId, NAMESPACE) as SubscriptionId;
 
@@ -23,7 +23,7 @@ export interface OwnPayment {
 
 /**
  * A record that a charge brings into the world. It is CANCELLED until it is paid: no run looks at it, a decline leaves
- * it as it is, and nothing has to be undone if nobody ever hears of the charge again.
+ * it as it is, and nothing has to be undone if the charge never gets an answer.
  */
 export function ownRecord(like: Like, payment: OwnPayment, now: Instant): Subscription {
   const { userId, term, billingWeek } = like;

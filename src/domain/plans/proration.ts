@@ -4,7 +4,7 @@ import type { Cents } from '../money.ts';
 import { ZERO, cents } from '../money.ts';
 
 const DAYS_OF_A_MONTH = 30;
-/** Two months and a little: a date further off is nobody's next period. */
+/** Two months and a little: a date further off is no member's next period. */
 const MOST_DAYS = 65;
 
 export interface MonthlyPrices {

@@ -135,7 +135,7 @@ function paused<S extends Subscription>(
     updatedEvent: eventUnlessLeaving(record, 'SUB_PAUSED'),
     pauseDurationMonths: monthsOf(pauseDurationMonths ?? 0),
   };
-  // A period that was tried keeps its price: somebody was asked for it.
+  // A period that was tried keeps its price: the member was asked for it.
   if (record.term === 'MONTHLY' || record.initialRunDate !== null) return stopped;
   const billingAmount = priceOf(tiers, record.receiptTierName, 'MONTHLY');
   return billingAmount === null ? null : { ...stopped, term: 'MONTHLY', billingAmount };
@@ -144,7 +144,7 @@ function paused<S extends Subscription>(
 const eventUnlessLeaving = (record: Subscription, event: string): string =>
   isLeaving(record) ? record.updatedEvent : event;
 
-/** Whoever is let off one period is still a member: the next one comes, and a pause goes on in it. */
+/** A member who is let off one period is still a member: the next one comes, and a pause goes on in it. */
 function afterWaiver<S extends Subscription>(
   record: S,
   { partition, now }: SupportSituation<S>,
@@ -154,6 +154,6 @@ function afterWaiver<S extends Subscription>(
     record.billingStatus === 'PAUSED'
       ? periodAfterPause(record, afterPause(record), partition, now)
       : nextPeriod(record, partition, now);
-  // Who has cancelled is let off this period, and does not become a member of the next by it.
+  // A member who has cancelled is let off this period, and does not become a member of the next by it.
   return [isLeaving(record) ? { ...next, updatedEvent: record.updatedEvent } : next];
 }

@@ -15,8 +15,8 @@ export const isToCome = ({ billingStatus }: Subscription): boolean =>
   billingStatus === 'SCHEDULED' || billingStatus === 'PAUSED';
 
 /**
- * The period whose price can still be changed: the soonest that nobody has been asked to pay. One that the member has
- * cancelled will not be billed, so it has no price to change.
+ * The period whose price can still be changed: the soonest that has not been tried. One that the member has cancelled
+ * will not be billed, so it has no price to change.
  */
 export function upcomingPeriod<S extends Subscription>(partition: readonly S[]): S | null {
   const candidates = partition.filter(isRepriceable);

@@ -138,7 +138,7 @@ function movedTo(
 const wasPaidOn = ({ lastPaymentDate, createdDate }: RecurringSubscription, date: CalendarDate): boolean =>
   lastPaymentDate !== createdDate && dateOf(lastPaymentDate) === date;
 
-/** Whoever wants to leave leaves. What was sent before is still recorded, with its receipt. */
+/** A member can always leave. What was sent before is still recorded, with its receipt. */
 export function planRecurringCancel(
   subscription: RecurringSubscription,
   by: string,

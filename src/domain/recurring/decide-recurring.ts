@@ -43,7 +43,7 @@ export function decideRecurring(
   return { verdict: 'charge', amount, rail: RECURRING_RAIL, fallback: null, representment: false };
 }
 
-/** Cheap: needs nothing but the subscription. Whoever gets an answer here need not ask for the facts. */
+/** Cheap: needs nothing but the subscription. With an answer here the caller need not ask for the facts. */
 export function whyNotPaid(
   { status, nextPaymentDate }: Pick<RecurringSubscription, 'status' | 'nextPaymentDate'>,
   today: CalendarDate,

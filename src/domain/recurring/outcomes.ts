@@ -17,7 +17,7 @@ export interface RecurringChange {
   readonly subscription: RecurringSubscription;
   readonly cause: RecurringCause;
   readonly receipt: NewReceipt | null;
-  /** Who asked for it, where somebody did. */
+  /** The caller who asked for it; null where a run did it. */
   readonly by: string | null;
   readonly attemptId: AttemptId | null;
 }
@@ -38,7 +38,7 @@ export const recurringOpened = (
   now: Instant,
 ): RecurringChange => changed(subscription, 'attempt-opened', {}, now, { attemptId });
 
-/** Paid: the receipt, and the next period begins. Whoever has left meanwhile gets the receipt only. */
+/** Paid: the receipt, and the next period begins. A member who has left meanwhile gets the receipt only. */
 export function recurringPaid(
   subscription: RecurringSubscription,
   attempt: PaidAttempt,
@@ -80,8 +80,8 @@ function nextTry(
 }
 
 /**
- * Given up, because the processor never knew of it: no card was declined, so it counts as no try, and a processor that is
- * down ends nobody's subscription. The same period again tomorrow.
+ * Given up, because the processor never knew of it: no card was declined, so it counts as no try, and a processor that
+ * is down ends no subscription. The same period again tomorrow.
  */
 export function recurringAbandoned(
   subscription: RecurringSubscription,
@@ -97,7 +97,7 @@ export function recurringAbandoned(
 export const recurringReminded = (subscription: RecurringSubscription, now: Instant): RecurringChange =>
   changed(subscription, 'reminded', { nextReminderDate: null, lastReminderDate: now }, now);
 
-/** Nobody asks for this period any more, nor for others that have passed: the next one is on its own day. */
+/** No run asks for this period any more, nor for others that have passed: the next one is on its own day. */
 export function recurringTooOld(
   subscription: RecurringSubscription,
   policy: RecurringPolicy,

@@ -2,7 +2,7 @@ import type { PayerReason, RecurringFacts } from './recurring-decision.ts';
 
 /**
  * Only an ACTIVE account is charged, and told that it will be. PAUSED is the user service's word for one that has left;
- * none of this ends a subscription, because the service next door may be wrong about everybody at once.
+ * none of this ends a subscription, because the user service may be wrong about every member at once.
  */
 export function whyPayerWaits(user: RecurringFacts['user']): PayerReason | null {
   switch (user?.status) {

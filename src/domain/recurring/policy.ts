@@ -9,7 +9,7 @@ export interface RecurringPolicy {
   readonly retryDays: readonly number[];
   /** Older periods are not asked for any more: people dispute what they no longer recognise. */
   readonly maxDaysPastDue: number;
-  /** Longer than a card network lets anybody dispute a payment (540 days). */
+  /** Longer than a card network lets a member dispute a payment (540 days). */
   readonly receiptDays: number;
 }
 

@@ -42,7 +42,7 @@ export interface RecurringSubscription {
   readonly changedDate: Instant;
 }
 
-/** What somebody was paid for, for the account to see. The number is the account's own count. */
+/** What the account has paid for, for it to see. The number is the account's own count. */
 export interface Receipt {
   readonly accountId: AccountId;
   readonly number: number;
@@ -66,8 +66,8 @@ export type NewReceipt = Omit<Receipt, 'number'>;
 export const isCharged = (status: RecurringStatus): boolean => status === 'ACTIVE' || status === 'PAST_DUE';
 
 /**
- * Whether the account has been told of this period's payment. Rows that somebody else wrote name the reminder of the
- * period after it by then.
+ * Whether the account has been told of this period's payment. In rows of another writer `nextReminderDate` then already
+ * names the following period's reminder.
  */
 export const isReminded = ({
   nextReminderDate,

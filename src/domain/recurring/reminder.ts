@@ -37,9 +37,9 @@ export function whyNotReminded(
 }
 
 /**
- * What makes a reminder the same reminder: that nothing has changed since. Whoever was told of one day or amount and is
- * charged on another, or another, must be told again, also where they had been told of that before. The stamp says so
- * whatever the clocks say, and although nobody may have written down that an earlier one was sent.
+ * Dedupe key: the same while nothing has changed. After a change of day or amount the account is told again, even if it
+ * was changed back. `changedDate` tells them apart whatever the clocks say, and even if an earlier reminder was sent
+ * but not recorded.
  */
 export const reminderKey = (subscription: RecurringSubscription): string => {
   const { periodDate, changedDate } = subscription;

@@ -19,7 +19,7 @@ export type RecurringCause = (typeof RECURRING_CAUSES)[number];
 
 type Row = Partial<Record<RecurringStatus, readonly RecurringCause[]>>;
 
-/** Nobody waits for an answer before they may leave: what the processor then tells has happened all the same. */
+/** A member may leave before an answer is there: what the processor then tells has happened all the same. */
 const OVER = [
   'attempt-succeeded',
   'attempt-declined',

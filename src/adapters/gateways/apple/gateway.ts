@@ -8,7 +8,7 @@ export const apple: GatewayAdapter = {
   show: showEvent,
   async open({ apple: settings }) {
     if (settings === null) return null;
-    // Apple's library takes a while to load; only who verifies needs it.
+    // Apple's library takes a while to load; only a process that verifies needs it.
     const { verifyWith } = await import('./verify.ts');
     return verifyWith(settings);
   },

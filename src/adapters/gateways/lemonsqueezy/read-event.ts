@@ -12,7 +12,7 @@ import { ENDS, EVENTS, STATUSES, WORDS } from './events.ts';
 export const NAME = 'lemonsqueezy' as GatewayName;
 
 const part = z.string().refine(canBePart, 'letters, digits, dashes and underscores');
-/** Whoever builds a checkout may write ids as numbers. */
+/** A program that builds a checkout may write ids as numbers. */
 const text = z.union([z.string(), z.number()]).transform(String).pipe(z.string().min(1).max(256));
 const date = optional(instant);
 
@@ -59,7 +59,7 @@ const invoice = z.object({
 
 type Envelope = z.output<typeof envelope>;
 
-/** Reads what was signed, never the headers: those anybody could have changed. */
+/** Reads what was signed, never the headers: those could have been changed on the way. */
 export function readEvent(body: Uint8Array): GatewayEvent {
   const json = jsonOf(body);
   const { meta } = parsed(envelope, json);
@@ -127,7 +127,7 @@ function stateOf(attributes: z.output<typeof subscription>['data']['attributes']
   };
 }
 
-/** Whoever has one of these links or keys can use them; who the customer is, and with which card, is nobody's business. */
+/** Anybody with one of these links or keys can use them; a customer's name and card are not for operators. */
 const HIDDEN = new Set([
   'urls',
   'key',

@@ -4,7 +4,7 @@ import type { Attempt } from '../../record.ts';
 import type { FloatCase, FloatRule } from '../float-case.ts';
 import type { LogRow } from '../float-record.ts';
 
-/** The limits are read from the log, and so is the answer to whoever asks why: it is worth that only if it is whole. */
+/** Limits and the answer to an operator who asks why are read from the log: it is worth that only if it is whole. */
 export const logIsComplete: FloatRule = function* (float) {
   yield* float.unreadable;
   yield* newestRow(float);

@@ -20,7 +20,7 @@ export const noForbiddenIntent: FloatRule = function* (float, { freezes }) {
   }
 };
 
-/** On what is paid, under way or given up nobody begins another; and the day before, nobody retries. */
+/** No attempt begins on a float that is paid, under way or given up; and the stage of the day before does not retry. */
 function* forbiddenByState(float: FloatCase, attempt: Attempt): Generator<string> {
   const { id, process } = attempt;
   const statuses = [...thenOrLater(statusesTold(logBefore(float, attempt)))].sort();

@@ -6,7 +6,7 @@ import { logBefore } from '../float-case.ts';
 import type { LogRow } from '../float-record.ts';
 import { NOT_PRESENTED } from '../float-record.ts';
 
-/** Whoever decided just before midnight may begin just after it; so long it may take. */
+/** A worker that decided just before midnight may begin just after it; so long it may take. */
 const DECIDED_WITHIN_MS = 60_000;
 const FAILURES_TO_STOP_AT = 2;
 
@@ -28,7 +28,7 @@ export const withinTheLimits: FloatRule = function* (float, { floatLimits }) {
   }
 };
 
-/** What the log tells of one attempt, oldest first. What was never presented to anybody uses up no limit. */
+/** What the log tells of one attempt, oldest first. What was never presented uses up no limit. */
 type Told = readonly [LogRow, ...LogRow[]];
 
 function attemptsIn(log: readonly LogRow[]): Told[] {

@@ -1,7 +1,7 @@
 import { OPEN_FLOATS } from '../allowed-float-transitions.ts';
 import type { FloatRule } from '../float-case.ts';
 
-/** Who has a float that is not paid back gets no other: that is read from the set, so it must say what the floats say. */
+/** A member with an unpaid float gets no other: that is read from the set, so it must say what the floats say. */
 export const openFloatsAreKnown: FloatRule = function* ({ floatId, row, openSet }) {
   if (row === null) return;
   const isOpen = OPEN_FLOATS.includes(row.status);

@@ -2,7 +2,7 @@ import type { RecurringCase, RecurringRule } from '../recurring-case.ts';
 import type { RecurringAttempt } from '../recurring-record.ts';
 
 const NANOS_PER_SECOND = 1_000_000_000n;
-/** Nobody can tell a receipt that has expired from one that never was; a little sooner, so that no two looks differ. */
+/** An expired receipt looks like one that never was; a little sooner, so that no two looks differ. */
 const EXPIRES_SOON_SECONDS = 60n;
 
 /** A payment that was made has a receipt that says so, and no receipt is for anything else. */

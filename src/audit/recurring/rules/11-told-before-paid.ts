@@ -7,7 +7,7 @@ import type { RecurringChange } from '../recurring-record.ts';
 /** Nobody is charged before they were told of it, as it is charged, and nobody is told twice of one payment. */
 export const toldBeforePaid: RecurringRule = function* (subscription) {
   const { attempts, changes } = subscription;
-  // What was before somebody else's row came to us is not known here.
+  // Rows of another system have no history here of the time before we took them over, so they are not checked.
   if (changes[0]?.cause !== RECURRING_BORN_BY) return;
   for (const attempt of attempts) {
     const { id, period, amountCents, openedAt } = attempt;
@@ -23,7 +23,7 @@ export const toldBeforePaid: RecurringRule = function* (subscription) {
 
 type Payment = Pick<RecurringChange, 'periodDate' | 'amountCents'> & { readonly sku: string | undefined };
 
-/** Whoever was moved to another day or amount and back is told again: what they heard last is not true any more. */
+/** An account that was moved to another day or amount and back is told again: what it heard last is not true any more. */
 function isTold(before: readonly RecurringChange[], payment: Payment): boolean {
   const last = before.findLast((change) => change.cause === 'reminded' || !isSame(change, payment));
   return last?.cause === 'reminded' && isSame(last, payment);

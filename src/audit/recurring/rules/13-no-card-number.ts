@@ -1,6 +1,6 @@
 import type { RecurringRule } from '../recurring-case.ts';
 
-/** Nobody's card number is kept: thirteen to nineteen digits with the right check digit, however they are spaced. */
+/** No card number is kept: thirteen to nineteen digits with the right check digit, however they are spaced. */
 export const noCardNumber: RecurringRule = function* ({ row }) {
   if (row.paymentDetails.some(holdsCard)) yield 'may hold a card number in its payment details';
 };

@@ -21,7 +21,7 @@ export const everyChainGoesOn: RecurringRule = function* ({ changes }) {
 
 function mayPass({ cause, status }: RecurringChange, before: RecurringChange, months: number): boolean {
   if (cause === 'period-too-old') return months > 0;
-  // Whoever had left when the payment was answered has no next one.
+  // An account that had left when the payment was answered has no next one.
   if (cause === 'attempt-succeeded') return months === (before.status === 'CANCELLED' ? 0 : 1);
   return months === 0 || status === 'CANCELLED';
 }
