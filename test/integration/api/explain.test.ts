@@ -262,9 +262,7 @@ describe('why a record was not charged', () => {
         ExpressionAttributeValues: { ':process': { S: 'RETRY' } },
       }),
     );
-    expect(texts(await explained(record))).toEqual([
-      'the Go service wrote it (RETRY), first as SCHEDULED',
-    ]);
+    expect(texts(await explained(record))).toEqual(['the Go service wrote it (RETRY), first as SCHEDULED']);
   });
 });
 
