@@ -167,7 +167,8 @@ describe('when the answer stays away for good', () => {
   it('does not take the change of another for its own', async () => {
     faults.script(TRANSACTION, fail(cancelled('None', 'ConditionalCheckFailed', 'None')));
     const foreign = await context();
-    await store.subscriptions.add(fence, { ...record, usioError: 'foreign' }, foreign).catch(() => undefined);
+    const another = store.subscriptions.add(fence, { ...record, usioError: 'foreign' }, foreign);
+    await expect(another).rejects.toThrow(RecordChangedError);
     await expect(change()).resolves.toBeDefined();
     await expect(change()).rejects.toThrow(RecordChangedError);
   });
