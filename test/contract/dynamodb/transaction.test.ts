@@ -233,7 +233,7 @@ it('waits longer before each repetition, by a random part', async () => {
   const key = { user_id: { S: userId }, last_run_date: { S: 'none' } };
   const evidence = { table: store.tables.history, key, attribute: 'x' };
   const commit = transactor.commit({ authority: fence, writes: [], token: 't', evidence });
-  await expect(commit).rejects.toThrow();
+  await expect(commit).rejects.toThrow('injected: rate exceeded');
   expect(waits).toEqual([25, 50, 100, 200, 400, 500, 500]);
 });
 
