@@ -37,6 +37,7 @@ export async function tcpGate(target: string): Promise<TcpGate> {
   };
   const server = createServer((near) => {
     sockets.add(near);
+    near.on('error', () => undefined).on('close', () => waiting.delete(near));
     if (hangs) waiting.add(near);
     else serve(near);
   });
