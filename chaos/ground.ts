@@ -22,14 +22,14 @@ import { startStack } from '../src/embedded/stack.ts';
 import { Crew } from './crew.ts';
 import type { Ending } from './ending.ts';
 import { firstDawn } from './days.ts';
-import { CREW } from './plan.ts';
+import { CREW, LEASE_MS } from './plan.ts';
 
 /**
  * Short: dead processes are noticed soon, and a stopped one has lost its locks when it wakes. The lease must still
  * outlast a charge and its outcome.
  */
 const TIMES = {
-  LOCK_LEASE_MS: '4000',
+  LOCK_LEASE_MS: String(LEASE_MS),
   LOCK_HEARTBEAT_MS: '500',
   QUEUE_STALL_MS: '3000',
   PROCESSOR_TIMEOUT_MS: '1000',

@@ -35,6 +35,8 @@ export interface PlannedFault {
 
 type Draw = (chance: Chance) => Fault;
 
+/** Of a member's lock, in every process of the crew. */
+export const LEASE_MS = 4_000;
 /** Longer than the lease and the stall of the processes, so that others have taken their work when they wake. */
 const STOPPED_MS = [5_000, 9_000] as const;
 const REDIS_DOWN_MS = [0, 3_000] as const;

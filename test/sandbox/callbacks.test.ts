@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bankForTest, type BankClient, type Json } from './bank-client.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../support/processes.ts';
 import { PaymentsStream } from './payments-stream.ts';
 import { StreamStandIn, type Refusal } from './stream-stand-in.ts';
 
@@ -72,7 +72,7 @@ describe('callbacks on the payments stream', () => {
     const float = (await bank.pay({ user_id: 'card', kind: 'FLOAT' })).body['confirmation_id'];
     await bank.refund(float);
     await bank.refund(refunded);
-    await eventually(async () => (await stream.types()).length === 1, 'the refund callback');
+    await eventually('the refund callback', async () => (await stream.types()).length === 1);
     await bank.advance('5d');
     const records = await stream.records();
     expect(records.map(({ type, data }) => [type, data['status']])).toEqual([
@@ -87,7 +87,7 @@ describe('callbacks on the payments stream', () => {
     const advance = { user_id: 'member', float_id: 'float-1', amount: '60.00', code: 'R02' };
     const { status, body } = await bank.call('POST', '/sandbox/credit-returns', advance);
     expect(status).toBe(201);
-    await eventually(async () => (await stream.types()).length === 1, 'the callback');
+    await eventually('the callback', async () => (await stream.types()).length === 1);
     const [record] = await stream.records();
     expect(record).toEqual({ ...body, partitionKey: 'member' });
     expect(record).toMatchObject({ type: 'FLOAT_CREDIT_RETURNED', source: 'PaymentsService' });
@@ -154,15 +154,15 @@ describe('callbacks on the payments stream', () => {
     for (const user of users) await ach(bank, user, { late_return: { after_days: 0 } });
     const advanced = bank.advance('4d');
     await eventually(
-      async () => (await bank.get('/sandbox/callbacks')).body['state'] === 'retrying',
       'a failed try',
+      async () => (await bank.get('/sandbox/callbacks')).body['state'] === 'retrying',
     );
     expect((await bank.get('/sandbox/callbacks')).body['pending']).toBe(60);
     await stream.create();
     await advanced;
     await eventually(
-      async () => (await bank.get('/sandbox/callbacks')).body['pending'] === 0,
       'the callbacks',
+      async () => (await bank.get('/sandbox/callbacks')).body['pending'] === 0,
     );
     const records = await stream.records();
     expect(records).toHaveLength(60);
@@ -185,7 +185,7 @@ describe('callbacks on the payments stream', () => {
     await ach(bank, 'refused', { late_return: { after_days: 0 } });
     standIn.refusals.set('refused', refusal);
     const advanced = bank.advance('4d');
-    await eventually(async () => standIn.requests >= 3, 'the retries');
+    await eventually('the retries', async () => standIn.requests >= 3);
     const published = async () =>
       (await bank.ledger({ type: 'callback.published' })).map(({ user_id }) => user_id);
     expect(await published()).toEqual(['taken']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bankForFile } from './bank-client.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../support/processes.ts';
 
 describe('the sandbox clock', () => {
   const bankNow = bankForFile();
@@ -26,7 +26,7 @@ describe('the sandbox clock', () => {
     const now = async () => Date.parse(String((await bank.get('/clock')).body['now']));
     const first = await now();
     expect(first).toBeGreaterThanOrEqual(Date.parse('2028-01-01T00:00:00Z'));
-    await eventually(async () => (await now()) > first, 'a later time');
+    await eventually('a later time', async () => (await now()) > first);
     await bank.setClock(null, false);
     expect(Math.abs((await now()) - Date.now())).toBeLessThan(60_000);
   });

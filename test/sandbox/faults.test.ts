@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startSandbox, type RunningSandbox } from '../support/sandbox.ts';
 import { BankClient, chargeOf, typesOf } from './bank-client.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../support/processes.ts';
 
 describe('the fault dial', () => {
   let sandbox: RunningSandbox;
@@ -30,7 +30,7 @@ describe('the fault dial', () => {
       (error: unknown) => (error as Error).name,
     );
     const held = { user_id: user, type: 'payment.answered' };
-    await eventually(async () => (await bank.ledger(held)).length > 0, 'the held request');
+    await eventually('the held request', async () => (await bank.ledger(held)).length > 0);
     patience.abort();
     return outcome;
   }
@@ -107,11 +107,11 @@ describe('the fault dial', () => {
     });
     const leaving = expect(left).rejects.toThrow('aborted');
     const applied = { idempotency_key: 's-2', type: 'payment.applied' };
-    await eventually(async () => (await bank.ledger(applied)).length === 1, 'the charge');
+    await eventually('the charge', async () => (await bank.ledger(applied)).length === 1);
     patience.abort();
     await leaving;
     const hungUp = { idempotency_key: 's-2', type: 'payment.answered', answer: 'hung-up' };
-    await eventually(async () => (await bank.ledger(hungUp)).length === 1, 'the note');
+    await eventually('the note', async () => (await bank.ledger(hungUp)).length === 1);
   });
 
   it('makes a slow user’s charges and refunds at once and answers them after the scripted delay', async () => {
@@ -125,11 +125,11 @@ describe('the fault dial', () => {
       const patience = new AbortController();
       const left = bank.call('POST', path, body, { key, signal: patience.signal });
       const leaving = expect(left).rejects.toThrow('aborted');
-      await eventually(() => known(made), 'what was asked for');
+      await eventually('what was asked for', () => known(made));
       patience.abort();
       await leaving;
       const type = made['type']!.replace('applied', 'answered');
-      await eventually(() => known({ type, answer: 'hung-up' }), 'the note');
+      await eventually('the note', () => known({ type, answer: 'hung-up' }));
     };
     const charge = { type: 'payment.applied', idempotency_key: 'sleepy-charge' };
     await leaveUnanswered('sleepy-charge', '/payments', chargeOf({ user_id: 'sleepy' }), charge);

@@ -10,7 +10,7 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { onTestFinished } from 'vitest';
 import { sharedStack } from '../support/stack.ts';
 import type { Json } from './bank-client.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../support/processes.ts';
 
 export interface StreamRecord extends Json {
   readonly id: string;
@@ -45,7 +45,7 @@ export class PaymentsStream {
 
   async create(): Promise<void> {
     await this.#client.send(new CreateStreamCommand({ StreamName: this.name, ShardCount: 1 }));
-    await eventually(async () => {
+    await eventually(`${this.name} is active`, async () => {
       const { StreamDescription } = await this.#client.send(
         new DescribeStreamCommand({ StreamName: this.name }),
       );

@@ -17,6 +17,7 @@ const LONG = [
   'test/integration/payments/apply-payment-event.test.ts',
   'test/integration/pipeline/recurring-run.test.ts',
   'test/integration/cli/run.test.ts',
+  'test/bench/bench.test.ts',
   'test/integration/api/every-answer.test.ts',
   'test/integration/pipeline/float-run.test.ts',
   'test/integration/api/memberships.test.ts',

@@ -41,7 +41,7 @@ export interface RunningProcess {
   readonly pid: number;
   /** What it logged. */
   output(): string;
-  /** Resolves with the exit code, or the signal that ended it. */
+  /** Resolves with the exit code, or the signal that ended it, when all that it wrote is in `output`. */
   readonly ended: Promise<number | string>;
   /** The crash point that it reached, as soon as it does. */
   readonly reached: Promise<CrashPoint>;
@@ -209,7 +209,7 @@ function runProcess(
   }
   let stored = 0;
   child.on('message', (received: { stored?: number }) => (stored += received.stored ?? 0));
-  const ended = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string);
+  const ended = once(child, 'close').then(([code, signal]) => (signal ?? code) as number | string);
   return {
     pid: child.pid ?? 0,
     output: () => output,

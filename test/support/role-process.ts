@@ -26,7 +26,7 @@ export interface HoldPoint {
 /** One role's own entry point as a process of its own. */
 export interface RoleProcess {
   readonly url: string;
-  /** Everything that it wrote. */
+  /** Everything that it wrote: all of it once it has ended. */
   output(): string;
   /** How many hold points it has come to. */
   held(): number;
@@ -51,7 +51,7 @@ export async function roleProcess(
     stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
   let held = 0;
   child.on('message', () => (held += 1));
-  const ended = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string);
+  const ended = once(child, 'close').then(([code, signal]) => (signal ?? code) as number | string);
   const up = await eventually(`${role} is up`, () => {
     if (child.exitCode !== null) throw new Error(`${role} ended: ${output}`);
     return /^.*\b(?:is|are) up".*$/m.exec(output)?.[0];

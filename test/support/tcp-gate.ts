@@ -9,20 +9,24 @@ export interface TcpGate {
   open(): Promise<void>;
   /** The server hangs: whoever asks is connected and gets no answer. */
   hang(): void;
+  /** How many have come since it hangs, and wait. */
+  waiting(): number;
+  /** … and goes on: whoever has come since is served. */
+  goOn(): void;
 }
 
 export async function tcpGate(target: string): Promise<TcpGate> {
   const to = new URL(target);
   const sockets = new Set<Socket>();
+  const waiting = new Set<Socket>();
   let hangs = false;
-  const server = createServer((near) => {
-    if (hangs) return void sockets.add(near);
+  const serve = (near: Socket): void => {
     const far = connect(Number(to.port), to.hostname);
+    sockets.add(far);
     for (const [one, other] of [
       [near, far],
       [far, near],
     ] as const) {
-      sockets.add(one);
       one.pipe(other);
       one.on('error', () => undefined);
       one.on('close', () => {
@@ -30,6 +34,12 @@ export async function tcpGate(target: string): Promise<TcpGate> {
         other.destroy();
       });
     }
+  };
+  const server = createServer((near) => {
+    sockets.add(near);
+    near.on('error', () => undefined).on('close', () => waiting.delete(near));
+    if (hangs) waiting.add(near);
+    else serve(near);
   });
   const listen = async (port: number): Promise<void> => {
     server.listen(port, '127.0.0.1');
@@ -50,6 +60,12 @@ export async function tcpGate(target: string): Promise<TcpGate> {
     hang() {
       hangs = true;
       for (const socket of sockets) socket.unpipe().pause();
+    },
+    waiting: () => waiting.size,
+    goOn() {
+      hangs = false;
+      for (const near of waiting) serve(near);
+      waiting.clear();
     },
   };
 }

@@ -104,14 +104,15 @@ describe('an event', () => {
     expect((await earliest())?.sequence).toBe('5');
   });
 
+  const NO_NUMBER = 'not a sequence number of at most';
   it.each([
-    ['a number with too many digits', { sequence: '1'.repeat(EVENT_LIMITS.sequenceDigits + 1) }],
-    ['a number that is none', { sequence: '12a' }],
-    ['an id too long', { identity: 'x'.repeat(EVENT_LIMITS.idBytes + 1) }],
-    ['too much data', { data: { text: 'x'.repeat(EVENT_LIMITS.dataBytes) } }],
-  ])('with %s is refused before anything is written', async (_, fields) => {
+    ['a number with too many digits', { sequence: '1'.repeat(EVENT_LIMITS.sequenceDigits + 1) }, NO_NUMBER],
+    ['a number that is none', { sequence: '12a' }, NO_NUMBER],
+    ['an id too long', { identity: 'x'.repeat(EVENT_LIMITS.idBytes + 1) }, 'an id too long for a key'],
+    ['too much data', { data: { text: 'x'.repeat(EVENT_LIMITS.dataBytes) } }, 'an event too large'],
+  ])('with %s is refused before anything is written', async (_, fields, refusal) => {
     const good = anEvent(user, 1);
-    await expect(desk.inbox.store([good, anEvent(user, 2, fields)])).rejects.toThrow();
+    await expect(desk.inbox.store([good, anEvent(user, 2, fields)])).rejects.toThrow(refusal);
     expect(await earliest()).toBeNull();
     expect(await seen()).toBeNull();
   });

@@ -167,7 +167,8 @@ describe('when the answer stays away for good', () => {
   it('does not take the change of another for its own', async () => {
     faults.script(TRANSACTION, fail(cancelled('None', 'ConditionalCheckFailed', 'None')));
     const foreign = await context();
-    await store.subscriptions.add(fence, { ...record, usioError: 'foreign' }, foreign).catch(() => undefined);
+    const another = store.subscriptions.add(fence, { ...record, usioError: 'foreign' }, foreign);
+    await expect(another).rejects.toThrow(RecordChangedError);
     await expect(change()).resolves.toBeDefined();
     await expect(change()).rejects.toThrow(RecordChangedError);
   });
@@ -232,7 +233,7 @@ it('waits longer before each repetition, by a random part', async () => {
   const key = { user_id: { S: userId }, last_run_date: { S: 'none' } };
   const evidence = { table: store.tables.history, key, attribute: 'x' };
   const commit = transactor.commit({ authority: fence, writes: [], token: 't', evidence });
-  await expect(commit).rejects.toThrow();
+  await expect(commit).rejects.toThrow('injected: rate exceeded');
   expect(waits).toEqual([25, 50, 100, 200, 400, 500, 500]);
 });
 

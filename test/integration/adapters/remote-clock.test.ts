@@ -15,8 +15,8 @@ import type { RunningSandbox } from '../../support/sandbox.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 import { temporaryFolder } from '../../support/stack.ts';
 
-/** Far more than an answer takes on one machine, far less than any change made here. */
-const NEAR_MS = 2_000;
+/** Longer than a busy machine stands still; less than any change made here, and than a question stays with the sandbox. */
+const NEAR_MS = 20_000;
 const expectNear = (now: Instant, ms: number): void =>
   expect(Math.abs(msOf(now) - ms), formatInstant(now)).toBeLessThan(NEAR_MS);
 
@@ -135,9 +135,7 @@ describe('the clock of the sandbox', () => {
   it('also ends while it waits for the sandbox to come back', async () => {
     const source = await open();
     await sandbox.kill();
-    const startMs = performance.now();
-    await source.close();
-    expect(performance.now() - startMs).toBeLessThan(NEAR_MS);
+    await expect(source.close()).resolves.toBeUndefined();
   });
 });
 

@@ -8,7 +8,7 @@ import type { MembershipEventType } from '../../../src/domain/memberships/member
 import { cents } from '../../../src/domain/money.ts';
 import type { Subscription, UserId } from '../../../src/domain/subscription.ts';
 import { BILLING_STATUSES } from '../../../src/domain/subscription.ts';
-import type { Attempt } from '../../../src/ports/pipeline.ts';
+import type { Attempt, BackgroundQuery } from '../../../src/ports/pipeline.ts';
 import type { Payment } from '../../../src/ports/services.ts';
 import type { CollectionStep } from '../../../src/ports/steps.ts';
 import type { PageKey, StoredSubscription } from '../../../src/ports/subscriptions.ts';
@@ -250,19 +250,30 @@ describe('a refund', () => {
 
   it('goes again also if the processor takes long to say that it does not know it', async () => {
     const record = await neverArrived();
-    const { processor } = on.here.dependencies;
+    const { processor, pipeline, timer } = on.here.dependencies;
+    // What is read after the answer is new.
+    let tookMs = 0;
+    const readBackground = (query: BackgroundQuery) => {
+      tookMs = 0;
+      return pipeline.readBackground(query);
+    };
     const slow: typeof processor = {
       charge: (key, request) => processor.charge(key, request),
       refund: (key, id) => processor.refund(key, id),
       findByConfirmation: (id) => processor.findByConfirmation(id),
-      async findByKey(key) {
-        await on.here.dependencies.timer.sleep(2_100, new AbortController().signal);
+      findByKey(key) {
+        tookMs = 10_000;
         return processor.findByKey(key);
       },
     };
     const { attemptId } = await openRefund(record);
     const settled = await settleAttempt(
-      { ...on.here.dependencies, processor: slow },
+      {
+        ...on.here.dependencies,
+        processor: slow,
+        pipeline: Object.assign(Object.create(pipeline) as typeof pipeline, { readBackground }),
+        timer: { ...timer, elapsedMs: () => timer.elapsedMs() + tookMs },
+      },
       { abandonAfterMs: 24 * HOUR },
       { ...record, attemptId },
     );

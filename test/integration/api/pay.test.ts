@@ -141,7 +141,7 @@ describe('paying by hand', () => {
     });
     await eventually('the request is stored', () => requests.get(requestIdOf('pay', 'service-name', key)));
     gone.abort();
-    await expect(hungUp).rejects.toThrow();
+    await expect(hungUp).rejects.toThrow('aborted');
     await system.here.store.releaseLock(record.userId);
     await eventually('it is charged', async () => (await debitsOf(system.here, [record]))[0] === 1);
   }, 30_000);

@@ -128,7 +128,7 @@ describe('a bridge process without Redis', () => {
     });
     expect(await inboxes()).toEqual(new Map(USERS.map((user) => [user, inOrder])));
     child.kill('SIGTERM');
-    const [code] = (await once(child, 'exit')) as [number | null];
+    const [code] = (await once(child, 'close')) as [number | null];
     expect([code, bridge.output()]).toEqual([0, expect.stringContaining('stopped')]);
   }, 60_000);
 });

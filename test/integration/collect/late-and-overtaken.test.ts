@@ -526,9 +526,10 @@ describe('a retry run', () => {
     const dying = {
       ...dependencies,
       enqueue: (...args: Parameters<typeof dependencies.enqueue>) =>
-        dependencies.enqueue(...args).catch(() => undefined),
+        dependencies.enqueue(...args).catch((error: unknown) => expect(error).toEqual(new Error('died'))),
     };
     await takePage(dying, run.runId, run);
+    expect(died).toBe(true);
     here.onStep = () => undefined;
     await takePage(dying, run.runId, { pass: 2, page: 0 });
     expect((await background(record, run.runId)).verdict).toMatchObject({ verdict: 'collected' });

@@ -86,7 +86,7 @@ describe('members who are said to be gone', () => {
       String(input['UpdateExpression']).includes('doubtful');
     faults.script('UpdateItemCommand', fail(throttled()), { when: isCounter });
     const collect = () => here.collect('INITIAL', banned!, runId, { runId, pass: 1 });
-    await expect(collect()).rejects.toThrow();
+    await expect(collect()).rejects.toThrow('injected: rate exceeded');
     faults.remove();
     expect(await collect()).toMatchObject({ verdict: 'held' });
     expect(await dependencies.runs.doubtful(runId)).toBe(1);

@@ -259,7 +259,7 @@ it('a round of the janitor settles floats and billing records, whatever cannot b
   const period = { billingDate: plusMs(start, -HOUR) };
   const record = await here.member({ has_debit_card: false }, period);
   expect(await here.collect('INITIAL', record)).toMatchObject({ verdict: 'sent' });
-  await on.put(spoilt, { status: 'ODD' as Float['status'] }).catch(() => undefined);
+  await expect(on.put(spoilt, { status: 'ODD' as Float['status'] })).rejects.toThrow(MalformedRowError);
   await on.at(plusDays(start, 7));
 
   const troubles: { ids: object; error: unknown }[] = [];

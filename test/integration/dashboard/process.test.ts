@@ -14,7 +14,7 @@ function start(env: Readonly<Record<string, string>>) {
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (part: Buffer) => (output += part.toString()));
   }
-  return { child, output: () => output, ended: once(child, 'exit') };
+  return { child, output: () => output, ended: once(child, 'close') };
 }
 
 it('is a process that answers until it is told to stop', async () => {

@@ -5,11 +5,16 @@ import { debitsOf } from '../../support/debits.ts';
 import type { Pipeline } from '../../support/pipeline.ts';
 import { TICK, pipeline } from '../../support/pipeline.ts';
 import { closedPort, eventually } from '../../support/processes.ts';
+import { tcpGate } from '../../support/tcp-gate.ts';
+
+const AT_ONCE = 5;
+/** For a bank that takes its time: a charge may take it, under the lease. */
+const PATIENT = { PROCESSOR_TIMEOUT_MS: '15000', LOCK_LEASE_MS: '30000' };
 
 let system: Pipeline;
 
 beforeAll(async () => {
-  system = await pipeline({ COLLECTION_CONCURRENCY: '5' });
+  system = await pipeline({ COLLECTION_CONCURRENCY: String(AT_ONCE) });
 });
 afterAll(() => system.close());
 
@@ -28,14 +33,20 @@ const debitsSoFar = async (): Promise<number> => {
 
 describe('a worker that is asked to stop in the middle of a run', () => {
   it('finishes what is in flight, releases its locks, and leaves the rest to others', async () => {
-    const records = await system.members(40, { answer_delay_ms: 50 });
-    const worker = await system.worker();
+    const records = await system.members(40);
+    const bank = await tcpGate(system.here.url);
+    bank.hang();
+    const worker = await system.worker({ env: { PAYMENTS_SERVICE_URL: bank.url, ...PATIENT } });
     const { runId } = await system.start('scheduled');
-    await eventually('it is in the middle', async () => (await debitsSoFar()) >= 5);
-    expect(await worker.stop()).toBe(0);
+    await eventually('it is in the middle', () => bank.waiting() === AT_ONCE);
+    const stopped = worker.stop();
+    await eventually('it knows that it is to stop', () => worker.output().includes('"stopping"'));
+    bank.goOn();
+    expect(await stopped).toBe(0);
+    await bank.cut();
     expect(await heldLocks()).toBe(0);
     expect(await system.queues.get('collections-scheduled').getActiveCount()).toBe(0);
-    expect(await debitsSoFar()).toBeLessThan(40);
+    expect(await debitsSoFar()).toBe(AT_ONCE);
 
     const other = await system.worker();
     expect((await system.over(runId)).report).toMatchObject({ byVerdict: { collected: { count: 40 } } });

@@ -32,7 +32,7 @@ describe('a processor that is down', () => {
     // A limit that nothing but the breaker sets: it is there although no rate is configured.
     await eventually('the queue is held back', async () => (await queue.getRateLimitTtl(1)) > 1_500);
     expect(await queue.isPaused()).toBe(false);
-    expect(worker.output()).toContain('"state":"open"');
+    await eventually('the worker says why', () => worker.output().includes('"state":"open"'));
     await system.here.faults([]);
 
     const { report } = await system.over(runId);

@@ -47,6 +47,7 @@ describe('a worker process', () => {
     for (const path of ['live', 'ready'])
       expect((await fetch(`http://127.0.0.1:${port}/health/${path}`)).status).toBe(200);
 
+    expect(await worker.stop()).toBe(0);
     const logged = worker.output();
     for (const { userId, subscriptionId } of records) {
       expect(logged).toContain(userId);

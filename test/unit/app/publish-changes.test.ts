@@ -130,7 +130,7 @@ describe('a record that is moved to another date', () => {
     const to = publishing();
     await deliver(to, [[row(1, paused), null]]);
     refuses = true;
-    await expect(deliver(to, [[null, row(2, moved)]])).rejects.toThrow();
+    await expect(deliver(to, [[null, row(2, moved)]])).rejects.toThrow('the stream is away');
     refuses = false;
     await deliver(to, [[null, row(2, moved)]]);
     expect(types()).toEqual(['subscription-updated']);

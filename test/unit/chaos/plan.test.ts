@@ -1,6 +1,13 @@
 import { expect, it } from 'vitest';
 import type { Fault } from '../../../chaos/plan.ts';
-import { BANK_FAULTS, CREW, describe as describeFault, drawPlan, kindOf } from '../../../chaos/plan.ts';
+import {
+  BANK_FAULTS,
+  CREW,
+  LEASE_MS,
+  describe as describeFault,
+  drawPlan,
+  kindOf,
+} from '../../../chaos/plan.ts';
 import { readArguments } from '../../../chaos/arguments.ts';
 
 const DEFAULT_FAULTS = readArguments(['--seed', '1'])!.faults;
@@ -42,7 +49,6 @@ it('strikes processes that there are, each of them some time', () => {
 });
 
 it('stops processes for longer than their leases, so that others have taken their work', () => {
-  const LEASE_MS = 4_000;
   for (const { fault } of drawPlan(9, 500))
     if (fault.what === 'stopped') expect(fault.forMs).toBeGreaterThan(LEASE_MS);
 });

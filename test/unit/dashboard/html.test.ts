@@ -25,7 +25,7 @@ describe('html', () => {
 
   it('is not taken in by an object that only looks like its own', () => {
     const forged = { text: '<b>', toString: () => '<b>' } as never;
-    expect(() => text(forged)).toThrow();
+    expect(() => text(forged)).toThrow(TypeError);
     expect(text([['<i>']])).toBe('&lt;i&gt;');
   });
 

@@ -66,7 +66,7 @@ describe('the metrics server', () => {
     await close();
     expect(await hanging).toBe('cut off');
     server = undefined;
-    await expect(fetch(`http://127.0.0.1:${port}/metrics`)).rejects.toThrow();
+    await expect(fetch(`http://127.0.0.1:${port}/metrics`)).rejects.toThrow('fetch failed');
     await open({ port });
   });
 
