@@ -531,4 +531,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "'attribute_exists(pk) OR dueAt <= :asOf'",
     test: 'test/integration/collect/adopt.test.ts',
   },
+  {
+    name: 'ask-for-a-reminder-and-charge',
+    what: 'another amount is charged untold, if the payment had been put off: to ask for its reminder counts as told',
+    file: 'src/domain/recurring/by-hand.ts',
+    find: 'nextPaymentDate === null ? null : later(nextPaymentDate, dateOf(now))',
+    replace: 'nextPaymentDate',
+    test: 'test/unit/domain/recurring/outcomes.test.ts',
+  },
 ];
