@@ -539,4 +539,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'nextPaymentDate',
     test: 'test/unit/domain/recurring/outcomes.test.ts',
   },
+  {
+    name: 'charge-beside-a-payment',
+    what: 'whose first entry was paid after it had been given up pays by card when the second comes back',
+    file: 'src/domain/floats/decide-float.ts',
+    find: "if (isPaidAlready(facts.log)) return skipped('paid-already');",
+    replace: '',
+    test: 'test/unit/domain/floats/decide-float.test.ts',
+  },
 ];

@@ -100,6 +100,8 @@ interface Tried {
   readonly answeredAt?: string;
   /** The processor did not know of it then; `outcomes` are what was heard later. */
   readonly givenUpAt?: string;
+  /** That it changed nothing, since another payment was made. */
+  readonly remark?: LogEntry['remark'];
 }
 
 /** A float with a past that no application would leave: attempts, their rows, and a status. */
@@ -107,7 +109,7 @@ async function lived(status: FloatStatus, past: readonly Tried[], fields: Partia
   const float = await desk.float({}, fields);
   const { floatId, userId, dueDate } = float;
   let { lastRunTime } = float;
-  for (const { stage, rail, at: opened, outcomes, answeredAt = opened, givenUpAt } of past) {
+  for (const { stage, rail, at: opened, outcomes, answeredAt = opened, givenUpAt, remark } of past) {
     const attemptId = randomUUID() as AttemptId;
     const told = { floatId, userId, dueDate, process: stage, method: rail, attemptId };
     if (givenUpAt !== undefined) {
@@ -118,7 +120,7 @@ async function lived(status: FloatStatus, past: readonly Tried[], fields: Partia
     for (const [n, outcome] of outcomes.entries()) {
       const runTime = (plusDays(at(answeredAt), 2 * n) + 1n) as Float['lastRunTime'];
       if (runTime > lastRunTime) lastRunTime = runTime;
-      await on.put('collectionHistory', writeLogEntry(logEntry({ ...told, runTime, outcome })));
+      await on.put('collectionHistory', writeLogEntry(logEntry({ ...told, runTime, outcome, remark })));
     }
     const [first] = outcomes;
     await on.put(
@@ -269,6 +271,18 @@ const honest: Record<string, Plant> = {
     const owner = await lived('ACHSENT', past, { dueDate: day('2026-11-10') });
     return finds(owner);
   },
+  'an attempt after one that was paid, as support wishes': async () => {
+    const paid: Tried = {
+      stage: 'TODAY6AM',
+      rail: 'PINLESS',
+      at: '2026-11-11T08:30:00Z',
+      outcomes: ['COMPLETED'],
+    };
+    const again = failed('RETRY', 'PINLESS', '2026-11-16T08:30:00Z');
+    const owner = await lived('RETRY', [paid, again], { dueDate: day('2026-11-10') });
+    await word(owner, { runTime: at('2026-11-12T08:30:00Z') });
+    return finds(owner);
+  },
   'an attempt that was decided before midnight of the last day and began after it': async () => {
     const past = [failed('RETRY', 'PINLESS', '2026-11-17T00:00:20Z')];
     const owner = await lived('RETRY', past, { dueDate: day('2026-08-18') });
@@ -391,6 +405,15 @@ const planted: Record<string, Plant> = {
     const past = ['09:00', '09:10'].map((time) => ({ ...paid, at: `2026-11-16T${time}:00Z` }));
     const owner = await lived('COMPLETED', past);
     return finds(owner, [6, /of TODAY6AM was opened on a float that was COMPLETED or DEFAULTED/]);
+  },
+  'rule 6: an attempt beside one that was paid, although the float is owed': async () => {
+    const answeredAt = '2026-11-11T09:00:00Z';
+    const paid = { outcomes: ['ACHSENT', 'COMPLETED'], answeredAt, remark: 'aside' } as const;
+    const first = givenUp('TODAY6AM', '2026-11-10', paid);
+    const second = returned('RETRY', '2026-11-11T08:30:00Z');
+    const third = failed('RETRY', 'PINLESS', '2026-11-16T08:30:00Z');
+    const owner = await lived('RETRY', [first, second, third], { dueDate: day('2026-11-10') });
+    return finds(owner, [6, /of RETRY was opened although attempt .* was COMPLETED/]);
   },
   'rule 5: more than the advance': async () => {
     const owner = await collected();

@@ -525,6 +525,42 @@ describe('an attempt that was given up, and was made all the same', () => {
     expect(alarmsAbout(float)).toMatchObject([{ confirmationId: entry.confirmationId }]);
   });
 
+  it.each(['paid before', 'paid after'])(
+    'has paid the float: when the other entry comes back, and it was %s, nobody is charged until support says so',
+    async (order) => {
+      const { float, entry } = await givenUp();
+      expect(await on.desk.collect('RETRY', float)).toMatchObject({ verdict: 'sent' });
+      const sent = await row(float);
+      if (order === 'paid before') await on.tell('DEBIT_COMPLETED', entry);
+      else await on.tell('DEBIT_COMPLETED', sent);
+      if (order === 'paid after') await on.tell('DEBIT_COMPLETED', entry);
+      expect(await on.tell('DEBIT_RETURNED', sent)).toMatchObject({ result: 'changed' });
+      expect(await row(float)).toMatchObject({ status: 'RETRY' });
+      await here.bank('PUT', `/sandbox/users/${float.userId}`, { has_debit_card: true });
+      await on.at(plusDays(start, 9));
+      for (const stage of ['RETRY', 'WEBHOOK', 'SUPPORT'] as const)
+        expect(await on.desk.collect(stage, float)).toMatchObject({
+          verdict: 'skipped',
+          reason: 'paid-already',
+        });
+      const { userId, floatId } = float;
+      const update = { userId, floatId, status: 'RETRY', by: { who: 'support' } } as const;
+      await updateFloat({ ...here.dependencies, owned: { kind: 'all' } }, update);
+      expect(await on.desk.collect('RETRY', float)).toMatchObject({ verdict: 'collected' });
+    },
+  );
+
+  it('that came back as well leaves the float to be collected', async () => {
+    const { float, entry } = await givenUp();
+    await on.desk.collect('RETRY', float);
+    const sent = await row(float);
+    for (const news of ['DEBIT_COMPLETED', 'DEBIT_RETURNED'] as const) await on.tell(news, entry);
+    await on.tell('DEBIT_RETURNED', sent);
+    await here.bank('PUT', `/sandbox/users/${float.userId}`, { has_debit_card: true });
+    await on.at(plusDays(start, 9));
+    expect(await on.desk.collect('RETRY', float)).toMatchObject({ verdict: 'collected' });
+  });
+
   it('and whoever wrote down that it was made died: the next one goes on from there', async () => {
     const { float, entry } = await givenUp();
     await here.bank('PUT', `/sandbox/users/${float.userId}`, { has_debit_card: true });
