@@ -547,4 +547,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     test: 'test/unit/domain/floats/decide-float.test.ts',
   },
+  {
+    name: 'keep-what-was-paid-for-nothing',
+    what: 'who pays for an advance that came back before the answer was heard is never given the money back',
+    file: 'src/app/floats/charge-float.ts',
+    find: "float.status === 'DEFAULTED' && !isTakenUpAgain(attempt);",
+    replace: 'false;',
+    test: 'test/integration/payments/float-events.test.ts',
+  },
 ];

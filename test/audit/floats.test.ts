@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeFloat, writeLogEntry } from '../../src/adapters/dynamodb/float-items.ts';
 import { items } from '../../src/adapters/dynamodb/pipeline-items.ts';
 import { queryToTheEnd } from '../../src/adapters/dynamodb/query.ts';
+import { settleAttempt } from '../../src/app/settle-attempt.ts';
 import type { AuditTotals, Violation } from '../../src/audit/violation.ts';
 import type { AttemptId } from '../../src/domain/attempt.ts';
 import type {
@@ -182,6 +183,12 @@ async function word({ floatId, userId, dueDate }: Float, fields: Partial<LogEntr
   await on.put('collectionHistory', writeLogEntry(entry));
 }
 
+async function openAttemptOf({ userId, floatId }: Float) {
+  const query = { userId, subscriptionId: recordIdOf(floatId), triggerId: '', accountId: null };
+  const { state } = await here.dependencies.pipeline.readBackground(query);
+  return state.open!;
+}
+
 const changeAttempt = async (float: Float, attributes: (attempt: Record<string, unknown>) => object) => {
   const [item] = await attemptsOf(float);
   const attempt = unmarshall(item!);
@@ -222,6 +229,16 @@ const honest: Record<string, Plant> = {
     for (const float of [early, owner])
       await change(float, (now) => floatCreditReturned(now, { returnCode: 'R03', message: null }, here.now));
     return finds(owner);
+  },
+  'an advance that came back before the answer to a charge, over either rail': async () => {
+    const owners = [await desk.float(noCard), await desk.float()] as const;
+    for (const owner of owners) {
+      await killed(owner, 'charged');
+      await change(owner, (now) => floatCreditReturned(now, { returnCode: 'R03', message: null }, here.now));
+      await settleAttempt(here.dependencies, { abandonAfterMs: 1e9 }, await openAttemptOf(owner));
+      expect(await desk.row(owner)).toMatchObject({ status: 'DEFAULTED' });
+    }
+    return finds(owners[0]);
   },
   'support’s word, to give it up and to try again': async () => {
     const owner = await collected(lostCard);
