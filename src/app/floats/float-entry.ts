@@ -125,7 +125,9 @@ function alarmIfOverpaid(dependencies: FloatWordDependencies, entry: FloatEntry,
   const isOverpaid = isAboutDebit(word)
     ? isAside(entry) && word.result === 'COMPLETED'
     : float.status === 'COMPLETED';
-  if (isOverpaid) alarmOverpaid(dependencies, float, confirmationId);
+  // What is to be given back is the payment, whatever name the advance had.
+  if (isOverpaid)
+    alarmOverpaid(dependencies, float, isAboutDebit(word) ? confirmationId : float.confirmationId);
 }
 
 function changeOf(entry: FloatEntry, word: FloatWord, now: Instant): FloatChange {

@@ -505,10 +505,11 @@ describe('an advance that came back while a debit was under way', () => {
     );
   });
 
-  it('and one that comes back after it was paid tells somebody too', async () => {
+  it('and one that comes back after it was paid tells somebody too, of the payment', async () => {
     const float = await completed();
     await on.tell('CREDIT_RETURNED', float);
-    expect(alarmsAbout(float)).toMatchObject([{ alarm: 'float-overpaid' }]);
+    const { userId, floatId, confirmationId } = float;
+    expect(alarmsAbout(float)).toEqual([{ alarm: 'float-overpaid', userId, floatId, confirmationId }]);
   });
 });
 
