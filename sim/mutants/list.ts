@@ -529,4 +529,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "'attribute_exists(pk) OR dueAt <= :asOf'",
     test: 'test/integration/collect/adopt.test.ts',
   },
+  {
+    name: 'ask-for-a-reminder-and-charge',
+    what: 'another amount is charged untold, if the payment had been put off: to ask for its reminder counts as told',
+    file: 'src/domain/recurring/by-hand.ts',
+    find: 'nextPaymentDate === null ? null : later(nextPaymentDate, dateOf(now))',
+    replace: 'nextPaymentDate',
+    test: 'test/unit/domain/recurring/outcomes.test.ts',
+  },
+  {
+    name: 'charge-beside-a-payment',
+    what: 'whose first entry was paid after it had been given up pays by card when the second comes back',
+    file: 'src/domain/floats/decide-float.ts',
+    find: "if (isPaidAlready(facts.log)) return skipped('paid-already');",
+    replace: '',
+    test: 'test/unit/domain/floats/decide-float.test.ts',
+  },
+  {
+    name: 'keep-what-was-paid-for-nothing',
+    what: 'who pays for an advance that came back before the answer was heard is never given the money back',
+    file: 'src/app/floats/charge-float.ts',
+    find: "float.status === 'DEFAULTED' && !isTakenUpAgain(attempt);",
+    replace: 'false;',
+    test: 'test/integration/payments/float-events.test.ts',
+  },
 ];

@@ -109,6 +109,8 @@ const REASON_TEXTS: Record<Reason, string> = {
   'route-against-ach': 'a debit of the account was too likely to come back',
   'ach-attempts-used-up': 'the bank returned as many debits as is allowed',
   'too-long-past-due': 'it is too long past its due date',
+  'paid-already':
+    'a payment of it has not come back, and support has not said since that it is owed all the same',
   'two-failures': 'two attempts in a row have failed, and the member has not authorised another',
   'webhooks-of-the-day-used': 'signals had it tried often enough that day',
   'reminder-not-sent': 'the account has not been told of it yet',

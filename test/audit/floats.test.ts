@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeFloat, writeLogEntry } from '../../src/adapters/dynamodb/float-items.ts';
 import { items } from '../../src/adapters/dynamodb/pipeline-items.ts';
 import { queryToTheEnd } from '../../src/adapters/dynamodb/query.ts';
+import { settleAttempt } from '../../src/app/settle-attempt.ts';
 import type { AuditTotals, Violation } from '../../src/audit/violation.ts';
 import type { AttemptId } from '../../src/domain/attempt.ts';
 import type {
@@ -100,6 +101,8 @@ interface Tried {
   readonly answeredAt?: string;
   /** The processor did not know of it then; `outcomes` are what was heard later. */
   readonly givenUpAt?: string;
+  /** That it changed nothing, since another payment was made. */
+  readonly remark?: LogEntry['remark'];
 }
 
 /** A float with a past that no application would leave: attempts, their rows, and a status. */
@@ -107,7 +110,7 @@ async function lived(status: FloatStatus, past: readonly Tried[], fields: Partia
   const float = await desk.float({}, fields);
   const { floatId, userId, dueDate } = float;
   let { lastRunTime } = float;
-  for (const { stage, rail, at: opened, outcomes, answeredAt = opened, givenUpAt } of past) {
+  for (const { stage, rail, at: opened, outcomes, answeredAt = opened, givenUpAt, remark } of past) {
     const attemptId = randomUUID() as AttemptId;
     const told = { floatId, userId, dueDate, process: stage, method: rail, attemptId };
     if (givenUpAt !== undefined) {
@@ -118,7 +121,7 @@ async function lived(status: FloatStatus, past: readonly Tried[], fields: Partia
     for (const [n, outcome] of outcomes.entries()) {
       const runTime = (plusDays(at(answeredAt), 2 * n) + 1n) as Float['lastRunTime'];
       if (runTime > lastRunTime) lastRunTime = runTime;
-      await on.put('collectionHistory', writeLogEntry(logEntry({ ...told, runTime, outcome })));
+      await on.put('collectionHistory', writeLogEntry(logEntry({ ...told, runTime, outcome, remark })));
     }
     const [first] = outcomes;
     await on.put(
@@ -180,6 +183,12 @@ async function word({ floatId, userId, dueDate }: Float, fields: Partial<LogEntr
   await on.put('collectionHistory', writeLogEntry(entry));
 }
 
+async function openAttemptOf({ userId, floatId }: Float) {
+  const query = { userId, subscriptionId: recordIdOf(floatId), triggerId: '', accountId: null };
+  const { state } = await here.dependencies.pipeline.readBackground(query);
+  return state.open!;
+}
+
 const changeAttempt = async (float: Float, attributes: (attempt: Record<string, unknown>) => object) => {
   const [item] = await attemptsOf(float);
   const attempt = unmarshall(item!);
@@ -220,6 +229,16 @@ const honest: Record<string, Plant> = {
     for (const float of [early, owner])
       await change(float, (now) => floatCreditReturned(now, { returnCode: 'R03', message: null }, here.now));
     return finds(owner);
+  },
+  'an advance that came back before the answer to a charge, over either rail': async () => {
+    const owners = [await desk.float(noCard), await desk.float()] as const;
+    for (const owner of owners) {
+      await killed(owner, 'charged');
+      await change(owner, (now) => floatCreditReturned(now, { returnCode: 'R03', message: null }, here.now));
+      await settleAttempt(here.dependencies, { abandonAfterMs: 1e9 }, await openAttemptOf(owner));
+      expect(await desk.row(owner)).toMatchObject({ status: 'DEFAULTED' });
+    }
+    return finds(owners[0]);
   },
   'support’s word, to give it up and to try again': async () => {
     const owner = await collected(lostCard);
@@ -267,6 +286,18 @@ const honest: Record<string, Plant> = {
       failed('RETRY', 'PINLESS', '2026-11-13T08:30:00Z'),
     ];
     const owner = await lived('ACHSENT', past, { dueDate: day('2026-11-10') });
+    return finds(owner);
+  },
+  'an attempt after one that was paid, as support wishes': async () => {
+    const paid: Tried = {
+      stage: 'TODAY6AM',
+      rail: 'PINLESS',
+      at: '2026-11-11T08:30:00Z',
+      outcomes: ['COMPLETED'],
+    };
+    const again = failed('RETRY', 'PINLESS', '2026-11-16T08:30:00Z');
+    const owner = await lived('RETRY', [paid, again], { dueDate: day('2026-11-10') });
+    await word(owner, { runTime: at('2026-11-12T08:30:00Z') });
     return finds(owner);
   },
   'an attempt that was decided before midnight of the last day and began after it': async () => {
@@ -391,6 +422,15 @@ const planted: Record<string, Plant> = {
     const past = ['09:00', '09:10'].map((time) => ({ ...paid, at: `2026-11-16T${time}:00Z` }));
     const owner = await lived('COMPLETED', past);
     return finds(owner, [6, /of TODAY6AM was opened on a float that was COMPLETED or DEFAULTED/]);
+  },
+  'rule 6: an attempt beside one that was paid, although the float is owed': async () => {
+    const answeredAt = '2026-11-11T09:00:00Z';
+    const paid = { outcomes: ['ACHSENT', 'COMPLETED'], answeredAt, remark: 'aside' } as const;
+    const first = givenUp('TODAY6AM', '2026-11-10', paid);
+    const second = returned('RETRY', '2026-11-11T08:30:00Z');
+    const third = failed('RETRY', 'PINLESS', '2026-11-16T08:30:00Z');
+    const owner = await lived('RETRY', [first, second, third], { dueDate: day('2026-11-10') });
+    return finds(owner, [6, /of RETRY was opened although attempt .* was COMPLETED/]);
   },
   'rule 5: more than the advance': async () => {
     const owner = await collected();

@@ -149,6 +149,14 @@ const HONEST: Record<string, () => Promise<RecurringRef>> = {
     for (const days of [0, 1, 4, 11]) await later(days, () => desk.collect(one));
     return one;
   },
+  'changed after it was put off, told of and paid': async () => {
+    const overdue = day('2026-11-10');
+    const fields = { paymentDay: 10, periodDate: overdue, nextPaymentDate: overdue };
+    const one = await desk.subscription({}, fields);
+    await changeRecurring(byHand(), one, { wish: { paymentAmount: cents(9_999) }, by: 'test' });
+    await desk.collect(one);
+    return one;
+  },
   'changed and cancelled': async () => {
     const one = await created({ start: '2026-12-01', paymentDay: 31 });
     await changeRecurring(byHand(), one, {

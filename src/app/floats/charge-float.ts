@@ -8,6 +8,7 @@ import {
   floatCollected,
   floatDeclined,
   floatOpened,
+  floatPaidInVain,
   floatSent,
   floatTurned,
 } from '../../domain/floats/outcomes.ts';
@@ -15,12 +16,13 @@ import { floatIdOf, recordIdOf } from '../../domain/floats/record-id.ts';
 import { declineText } from '../../domain/outcomes.ts';
 import type { Rail } from '../../domain/subscription.ts';
 import type { Verdict, VerdictName } from '../../domain/verdict.ts';
-import type { Attempt } from '../../ports/pipeline.ts';
-import { ABANDONED } from '../../ports/pipeline.ts';
+import type { Attempt, AttemptRecord } from '../../ports/pipeline.ts';
+import { ABANDONED, wasAbandoned } from '../../ports/pipeline.ts';
 import type { Payment } from '../../ports/services.ts';
 import { REPRESENTMENT } from '../ach-entry.ts';
 import type { Book } from '../move-money.ts';
 import { moveMoney, recordPayment, sendAgain } from '../move-money.ts';
+import { alarmOverpaid } from './alarm-overpaid.ts';
 import type { FloatCase } from './float-case.ts';
 import { judgedFloat, saveFloat } from './float-case.ts';
 
@@ -53,6 +55,8 @@ const BOOK: Book<FloatCase> = {
   },
   outcome(theCase, attempt, payment) {
     const { change, verdict } = outcomeOf(theCase, attempt, payment);
+    if (payment.status === 'COMPLETED' && isAdvanceBack(theCase, attempt))
+      alarmOverpaid(theCase.dependencies, theCase.float, payment.confirmationId);
     return Promise.resolve({
       verdict,
       giveBack: null,
@@ -70,7 +74,12 @@ function outcomeOf(
   const { float } = theCase;
   const entry = logged(attempt, payment);
   const now = nowOf(theCase);
-  switch (payment.status) {
+  const { status } = payment;
+  if (status !== 'FAILED' && isAdvanceBack(theCase, attempt)) {
+    const change = floatPaidInVain(float, entry, status, now);
+    return { change, verdict: status === 'COMPLETED' ? 'collected' : 'sent' };
+  }
+  switch (status) {
     case 'COMPLETED':
       return { change: floatCollected(float, entry, now), verdict: 'collected' };
     case 'ACHSENT':
@@ -82,6 +91,16 @@ function outcomeOf(
       };
   }
 }
+
+/**
+ * Neither a limit nor support gives a float up while an attempt on it is open. One that is taken up again was not open
+ * then, and pays what is owed.
+ */
+const isAdvanceBack = ({ float }: FloatCase, attempt: Attempt): boolean =>
+  float.status === 'DEFAULTED' && !isTakenUpAgain(attempt);
+
+const isTakenUpAgain = (attempt: Attempt | AttemptRecord): boolean =>
+  'resolution' in attempt && wasAbandoned(attempt);
 
 /** The advance may have come back meanwhile: that takes the lock too, but a holder may have slept past its lease. */
 async function readAgain(theCase: FloatCase): Promise<FloatCase> {

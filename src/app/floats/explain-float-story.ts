@@ -85,7 +85,8 @@ function openedLine(attempt: AttemptRecord, { log }: FloatStoryParts): FloatStor
 function logLine(row: LogEntry, { log, attempts }: FloatStoryParts): FloatStoryLine {
   const { attemptId, outcome, achModel } = row;
   const attempt = attempts.find((one) => one.attemptId === attemptId);
-  const isFirst = log.find((other) => other.attemptId === attemptId) === row;
+  const answers = log.filter(({ remark }) => remark !== 'not-presented');
+  const isFirst = answers.find((other) => other.attemptId === attemptId) === row;
   const triggerId = attempt?.triggerId ?? null;
   const text = logText(row, attempt, isFirst);
   return line(row.runTime, 'change', text, { triggerId, attemptId, outcome, achModel });

@@ -62,15 +62,23 @@ const SUPPORT_TEXTS: Record<LogOutcome, string> = {
 /** A row of the log. `isFirst`: of its attempt's, so that it is the processor's answer. */
 export function logText(row: LogEntry, attempt: AttemptRecord | undefined, isFirst: boolean): string {
   if (attempt !== undefined) {
-    const { resolution } = attempt;
-    return isFirst && resolution !== null
-      ? resolvedText(attempt, resolution)
-      : `the ${attemptText(attempt)} ${BANK_TEXTS[row.outcome]}`;
+    const text = rowText(row, attempt, isFirst);
+    return row.remark === 'aside' ? `${text}; the float did not change by it` : text;
   }
   // An attempt of the service before us, or one whose record is lost.
   if (row.attemptId !== null || row.method !== null || !isOurs(row))
     return `the log has ${row.outcome} of the stage ${row.process}`;
   return row.process === 'SUPPORT' ? supportText(row) : 'it was given up for good';
+}
+
+/** An attempt that was given up may have been made all the same: what its answer was then is in a row of its own. */
+function rowText(row: LogEntry, attempt: AttemptRecord, isFirst: boolean): string {
+  const what = `the ${attemptText(attempt)}`;
+  if (row.remark === 'not-presented') return `${what} was given up: the processor never knew of it`;
+  const { resolution } = attempt;
+  return isFirst && resolution !== null
+    ? resolvedText(attempt, resolution)
+    : `${what} ${BANK_TEXTS[row.outcome]}`;
 }
 
 function supportText({ outcome, said }: LogEntry): string {

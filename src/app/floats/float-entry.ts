@@ -20,6 +20,7 @@ import type { KnownPayment } from '../ach-entry.ts';
 import { readPayment } from '../ach-entry.ts';
 import { blockAfter, entryOfAttempt } from '../record-ach-outcome.ts';
 import { countOutcome } from '../return-meters.ts';
+import { alarmOverpaid } from './alarm-overpaid.ts';
 import { logged } from './charge-float.ts';
 import type { FloatDependencies } from './float-case.ts';
 
@@ -124,20 +125,9 @@ function alarmIfOverpaid(dependencies: FloatWordDependencies, entry: FloatEntry,
   const isOverpaid = isAboutDebit(word)
     ? isAside(entry) && word.result === 'COMPLETED'
     : float.status === 'COMPLETED';
-  if (isOverpaid) alarmOverpaid(dependencies, float, confirmationId);
-}
-
-/** Before it is written: said twice is better than never. */
-function alarmOverpaid(
-  { log, metrics }: FloatWordDependencies,
-  { userId, floatId }: Float,
-  confirmationId: string,
-): void {
-  metrics.floatOverpaid();
-  log.error(
-    { alarm: 'float-overpaid', userId, floatId, confirmationId },
-    'a member has paid for a float what was not owed',
-  );
+  // What is to be given back is the payment, whatever name the advance had.
+  if (isOverpaid)
+    alarmOverpaid(dependencies, float, isAboutDebit(word) ? confirmationId : float.confirmationId);
 }
 
 function changeOf(entry: FloatEntry, word: FloatWord, now: Instant): FloatChange {

@@ -19,7 +19,7 @@ import type {
   FloatSkipReason,
 } from './float-decision.ts';
 import type { Float, Stage } from './float.ts';
-import { attemptsOn, failedAch, failuresInARow, isReauthorised } from './limits.ts';
+import { attemptsOn, failedAch, failuresInARow, isPaidAlready, isReauthorised } from './limits.ts';
 import type { FloatPolicy } from './policy.ts';
 
 interface Question {
@@ -50,6 +50,8 @@ export function decideFloat(
   if (facts.openAttempt !== null) return decideOpenAttempt(question, facts.openAttempt, deferral);
   if (freeze !== null) return { verdict: 'deferred', reason: freeze };
 
+  // By an attempt that was given up, beside the one that the float stands by. A float that was paid is not given up either.
+  if (isPaidAlready(facts.log)) return skipped('paid-already');
   // Before the member is asked about: no money moves by it, and a float of a banned member would never end.
   const end = isAutomatic(stage) ? whyDefaulted(question) : null;
   if (end !== null) return { verdict: 'default', reason: end };

@@ -35,6 +35,7 @@ export type AgainstAch = GateReason | 'route-against-ach' | 'ach-attempts-used-u
 
 export type FloatSkipReason =
   | AgainstAch
+  | 'paid-already'
   | 'two-failures'
   | 'retried-today'
   | 'webhooks-of-the-day-used'

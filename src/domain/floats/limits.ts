@@ -25,8 +25,20 @@ export function failuresInARow(log: readonly LogEntry[]): number {
 /** Support has set the float's status after the newest attempt: the member wants us to go on. */
 export function isReauthorised(log: readonly LogEntry[]): boolean {
   const [newest] = newestFirst(log);
-  return log.some((row) => isSupportsWord(row) && (newest === undefined || row.runTime > newest.runTime));
+  return hasSupportSpoken(log, newest);
 }
+
+/**
+ * A payment was made, or is under way, and has not come back; nor has support said since that the float is owed all the
+ * same. Rows that name no attempt do not tell for sure which payment it was that came back.
+ */
+export const isPaidAlready = (log: readonly LogEntry[]): boolean =>
+  newestFirst(log).some(
+    (row) => row.attemptId !== null && row.outcome !== 'RETURNED' && !hasSupportSpoken(log, row),
+  );
+
+const hasSupportSpoken = (log: readonly LogEntry[], since: LogEntry | undefined): boolean =>
+  log.some((row) => isSupportsWord(row) && (since === undefined || row.runTime > since.runTime));
 
 const isSupportsWord = ({ process, method }: LogEntry): boolean => process === 'SUPPORT' && method === null;
 

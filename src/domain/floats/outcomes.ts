@@ -201,6 +201,26 @@ export const floatToldAside = <F extends Float>(
   now: Instant,
 ): FloatChange<F> => changed(float, 'told-aside', {}, toldOf({ ...attempt, remark: 'aside' }, outcome), now);
 
+/**
+ * An attempt was made that was open when the advance came back: what is paid by it is not owed. The float stays given up,
+ * and names the payment, so that the bank's word about it is known for its own.
+ */
+export const floatPaidInVain = <F extends Float>(
+  float: F,
+  attempt: LoggedAttempt,
+  outcome: 'ACHSENT' | 'COMPLETED',
+  now: Instant,
+): FloatChange<F> => {
+  const { confirmationId } = attempt;
+  return changed(
+    float,
+    'told-aside',
+    { confirmationId },
+    toldOf({ ...attempt, remark: 'aside' }, outcome),
+    now,
+  );
+};
+
 /** The advance never arrived or was sent back. No attempt of ours, so the log is silent about it. */
 export const floatCreditReturned = <F extends Float>(
   float: F,

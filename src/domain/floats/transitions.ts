@@ -58,9 +58,10 @@ export const FLOAT_TRANSITIONS: Record<FloatStatus, Row> = {
   COMPLETED: { COMPLETED: ['told-aside'], RETRY: ['ach-returned'], DEFAULTED: ['credit-returned'] },
   DEFAULTED: {
     RETRY: ['support-changed'],
-    // The advance came back while an attempt was open: what the processor then tells has happened all the same.
-    // So it is with the bank's word about a debit that was under way then; the advance stays given up.
+    // The advance came back while an attempt was open, or a debit under way: what the processor and the bank then tell
+    // has happened all the same, but the float stays given up.
     DEFAULTED: ['attempt-declined', 'told-aside'],
+    // An attempt that had been given up was made all the same: it pays what is owed.
     ACHSENT: ['ach-accepted'],
     COMPLETED: ['attempt-succeeded'],
   },

@@ -5,7 +5,7 @@ import type { Instant } from '../instant.ts';
 import { nextStamp } from '../instant.ts';
 import type { RecurringChange } from './outcomes.ts';
 import { changed, periodOn } from './outcomes.ts';
-import { firstPaymentDate, paymentDateIn, reminderDate } from './payment-dates.ts';
+import { firstPaymentDate, later, paymentDateIn, reminderDate } from './payment-dates.ts';
 import type { RecurringPolicy } from './policy.ts';
 import type { RecurringSubscription } from './recurring.ts';
 import { isCharged } from './recurring.ts';
@@ -106,12 +106,16 @@ const isAnotherPayment = (
   { sku: wishedSku = sku, paymentAmount: wishedAmount = paymentAmount }: RecurringWish,
 ): boolean => wishedSku !== sku || wishedAmount !== paymentAmount;
 
-/** Nobody is charged another amount than they were told of, be it less, nor for something else. */
+/**
+ * Nobody is charged another amount than they were told of, be it less, nor for something else. What was put off is paid
+ * from today on: a reminder that is to come after the payment is one of the next period, and holds nothing back.
+ */
 const toldAnew = (
-  { periodDate }: RecurringSubscription,
+  { periodDate, nextPaymentDate }: RecurringSubscription,
   { reminderDays }: RecurringPolicy,
   now: Instant,
 ): Partial<RecurringSubscription> => ({
+  nextPaymentDate: nextPaymentDate === null ? null : later(nextPaymentDate, dateOf(now)),
   nextReminderDate: reminderDate(periodDate, reminderDays, dateOf(now)),
 });
 

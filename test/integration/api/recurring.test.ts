@@ -7,6 +7,7 @@ import { recurringLockKey } from '../../../src/ports/lock.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import type { ApiClient, CallOptions, Reply } from '../../support/api.ts';
 import { api } from '../../support/api.ts';
+import { day } from '../../support/floats.ts';
 import type { Pipeline } from '../../support/pipeline.ts';
 import { pipeline } from '../../support/pipeline.ts';
 import type { RecurringDesk } from '../../support/recurring-desk.ts';
@@ -325,6 +326,23 @@ describe('a change', () => {
     const untold = await change(reply, { payment_amount: '99.99' });
     expect(viewOf(untold)).toMatchObject({ next_reminder_date: '2026-11-16' });
     expect(await desk.collect(refOf(reply))).toMatchObject({ reason: 'reminder-not-sent' });
+    await system.here.faults([]);
+    await desk.remind(refOf(reply));
+    expect(await desk.collect(refOf(reply))).toMatchObject({ verdict: 'collected', amount: 9_999 });
+  });
+
+  it('of what was put off is told of before it is charged, too: to ask for a reminder tells nobody', async () => {
+    const overdue = { periodDate: day('2026-11-10'), nextPaymentDate: day('2026-11-10') };
+    const { accountId, recurringId } = await desk.subscription({}, overdue);
+    const reply = await get(accountId, `/${recurringId}`);
+    await system.here.faults([{ id: 'down', service: 'notifications', fault: 'error-before' }]);
+    for (const body of [{ payment_amount: '99.99' }, { sku: 'sku-2' }]) {
+      expect(viewOf(await change(reply, body))).toMatchObject({
+        next_payment_date: '2026-11-16',
+        next_reminder_date: '2026-11-16',
+      });
+      expect(await desk.collect(refOf(reply))).toMatchObject({ reason: 'reminder-not-sent' });
+    }
     await system.here.faults([]);
     await desk.remind(refOf(reply));
     expect(await desk.collect(refOf(reply))).toMatchObject({ verdict: 'collected', amount: 9_999 });

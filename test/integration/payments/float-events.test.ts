@@ -68,6 +68,9 @@ const bans = async ({ userId }: Float): Promise<unknown[]> => {
   return (page as { entries: unknown[] }).entries;
 };
 
+const alarmsAbout = ({ floatId }: Float) =>
+  here.alarms.filter((one) => 'floatId' in one && one.floatId === floatId);
+
 /** Somebody else holds the member's lock on floats. */
 async function stealLock({ userId }: Float, fields: object = {}): Promise<void> {
   const Item = marshall({ PartitionKey: floatLockKey(userId), ownerName: 'somebody-else', ...fields });
@@ -381,33 +384,75 @@ describe('an advance that came back', () => {
     expect(await row(float)).toMatchObject({ status: 'DEFAULTED' });
   });
 
+  const declines = { pinless: { mode: 'decline', code: '14' } };
   it.each([
-    ['was made', {}, 'sent', 'ACHSENT'],
-    [
-      'was declined',
-      { has_debit_card: true, pinless: { mode: 'decline', code: '14' } },
-      'declined',
-      'DEFAULTED',
-    ],
-  ])('while a charge is open leaves its answer to come: it %s', async (_, settings, verdict, status) => {
+    ['was sent', {}, 'sent', 'ACHSENT', []],
+    ['was paid', { has_debit_card: true }, 'collected', 'COMPLETED', ['float-overpaid']],
+    ['was declined', { has_debit_card: true, ...declines }, 'declined', 'RETURNED', []],
+  ])(
+    'while a charge is open leaves its answer to come, and stays given up: it %s',
+    async (_, settings, verdict, outcome, alarms) => {
+      const { float, settled } = await returnedWhileOpen(settings);
+      expect(settled).toMatchObject({ settled: { verdict } });
+      expect(float).toMatchObject({ status: 'DEFAULTED', completedAt: null });
+      expect([await on.outcomes(float), await isOpen(float)]).toEqual([[outcome], false]);
+      expect(await on.openAttempt(float)).toBeNull();
+      expect(alarmsAbout(float).map(({ alarm }) => alarm)).toEqual(alarms);
+    },
+  );
+
+  const ask = (float: Float) =>
+    settleAch(here.dependencies, { ...float, subscriptionId: recordIdOf(float.floatId) });
+  it.each([
+    ['paid', 'an event', {}, 'COMPLETED', (float: Float) => on.tell('DEBIT_COMPLETED', float)],
+    ['paid', 'the janitor', {}, 'COMPLETED', ask],
+    ['returned', 'an event', {}, 'RETURNED', (float: Float) => on.tell('DEBIT_RETURNED', float)],
+    ['returned', 'the janitor', { ach: { mode: 'return', code: 'R01' } }, 'RETURNED', ask],
+  ])(
+    'while an entry had no answer is not owed again, and nothing is kept in silence: it was %s, as %s says',
+    async (_, _who, settings, outcome, tell) => {
+      const { float } = await returnedWhileOpen(settings);
+      const { userId, floatId, confirmationId } = float;
+      expect(await on.watch(float)).toMatchObject({ confirmationId });
+      await aWeekLater();
+      await tell(float);
+      const after = await row(float);
+      expect(after).toEqual({ ...float, lastRunTime: after.lastRunTime });
+      expect(await on.outcomes(float)).toEqual(['ACHSENT', outcome]);
+      expect(await on.watch(float)).toBeNull();
+      const alarm = { alarm: 'float-overpaid', userId, floatId, confirmationId };
+      expect(alarmsAbout(float)).toEqual(outcome === 'COMPLETED' ? [alarm] : []);
+    },
+  );
+
+  it('while an entry had no answer, and the bank’s word is the first that is heard of it, tells somebody', async () => {
+    const float = await on.unanswered();
+    const open = (await on.openAttempt(float))!;
+    const { confirmationId } = (await here.dependencies.processor.findByKey(open.attemptId))!;
+    await on.tell('CREDIT_RETURNED', float);
+    expect(await on.tell('DEBIT_COMPLETED', { ...float, confirmationId })).toMatchObject({
+      result: 'changed',
+    });
+    expect(await row(float)).toMatchObject({ status: 'DEFAULTED', confirmationId });
+    expect(await on.outcomes(float)).toEqual(['ACHSENT', 'COMPLETED']);
+    expect(await on.watch(float)).toBeNull();
+    expect(alarmsAbout(float)).toMatchObject([{ confirmationId }]);
+  });
+
+  /** Told of between the charge and its answer, which the janitor then hears. */
+  async function returnedWhileOpen(settings: object) {
     const float = await on.unanswered(settings);
     expect(await on.tell('CREDIT_RETURNED', float)).toMatchObject({ result: 'changed' });
     expect(await row(float)).toMatchObject({ status: 'DEFAULTED' });
     const open = (await on.openAttempt(float))!;
-    expect(await settleAttempt(here.dependencies, { abandonAfterMs: 1e9 }, open)).toMatchObject({
-      settled: { verdict },
-    });
-    expect(await row(float)).toMatchObject({ status });
-    expect(await on.openAttempt(float)).toBeNull();
-  });
+    const settled = await settleAttempt(here.dependencies, { abandonAfterMs: 1e9 }, open);
+    return { float: await row(float), settled };
+  }
 });
 
 describe('an advance that came back while a debit was under way', () => {
   const ask = (float: Float) =>
     settleAch(here.dependencies, { ...float, subscriptionId: recordIdOf(float.floatId) });
-  const alarmsAbout = ({ floatId }: Float) =>
-    here.alarms.filter((one) => 'floatId' in one && one.floatId === floatId);
-
   async function returnedUnderWay(settings: object = {}): Promise<Float> {
     const float = await on.sent(settings);
     await on.tell('CREDIT_RETURNED', float);
@@ -460,17 +505,15 @@ describe('an advance that came back while a debit was under way', () => {
     );
   });
 
-  it('and one that comes back after it was paid tells somebody too', async () => {
+  it('and one that comes back after it was paid tells somebody too, of the payment', async () => {
     const float = await completed();
     await on.tell('CREDIT_RETURNED', float);
-    expect(alarmsAbout(float)).toMatchObject([{ alarm: 'float-overpaid' }]);
+    const { userId, floatId, confirmationId } = float;
+    expect(alarmsAbout(float)).toEqual([{ alarm: 'float-overpaid', userId, floatId, confirmationId }]);
   });
 });
 
 describe('an attempt that was given up, and was made all the same', () => {
-  const alarmsAbout = ({ floatId }: Float) =>
-    here.alarms.filter((one) => 'floatId' in one && one.floatId === floatId);
-
   /** The entry that nobody knew of for a day, and the float as it stood before. */
   async function givenUp(settings: object = {}): Promise<{ float: Float; entry: Float }> {
     const before = await on.unanswered(settings);
@@ -523,6 +566,51 @@ describe('an attempt that was given up, and was made all the same', () => {
     expect(await on.tell('DEBIT_COMPLETED', sent)).toMatchObject({ result: 'changed', reason: 'completed' });
     expect(await row(float)).toMatchObject({ status: 'COMPLETED', confirmationId: sent.confirmationId });
     expect(alarmsAbout(float)).toMatchObject([{ confirmationId: entry.confirmationId }]);
+  });
+
+  it.each(['paid before', 'paid after'])(
+    'has paid the float: when the other entry comes back, and it was %s, nobody is charged until support says so',
+    async (order) => {
+      const { float, entry } = await givenUp();
+      expect(await on.desk.collect('RETRY', float)).toMatchObject({ verdict: 'sent' });
+      const sent = await row(float);
+      if (order === 'paid before') await on.tell('DEBIT_COMPLETED', entry);
+      else await on.tell('DEBIT_COMPLETED', sent);
+      if (order === 'paid after') await on.tell('DEBIT_COMPLETED', entry);
+      expect(await on.tell('DEBIT_RETURNED', sent)).toMatchObject({ result: 'changed' });
+      expect(await row(float)).toMatchObject({ status: 'RETRY' });
+      await here.bank('PUT', `/sandbox/users/${float.userId}`, { has_debit_card: true });
+      await on.at(plusDays(start, 9));
+      for (const stage of ['RETRY', 'WEBHOOK', 'SUPPORT'] as const)
+        expect(await on.desk.collect(stage, float)).toMatchObject({
+          verdict: 'skipped',
+          reason: 'paid-already',
+        });
+      const { userId, floatId } = float;
+      const update = { userId, floatId, status: 'RETRY', by: { who: 'support' } } as const;
+      await updateFloat({ ...here.dependencies, owned: { kind: 'all' } }, update);
+      expect(await on.desk.collect('RETRY', float)).toMatchObject({ verdict: 'collected' });
+    },
+  );
+
+  it('pays what is owed, also if the float has been given up since', async () => {
+    const { float, entry } = await givenUp();
+    const gone = { verdict: 'default', reason: 'too-long-past-due' } as const;
+    await on.desk.floats.save('unlocked', float, floatStepped(float, 'RETRY', gone, here.now));
+    expect(await on.tell('DEBIT_COMPLETED', entry)).toMatchObject({ result: 'changed' });
+    expect(await row(float)).toMatchObject({ status: 'COMPLETED', confirmationId: entry.confirmationId });
+    expect(alarmsAbout(float)).toEqual([]);
+  });
+
+  it('that came back as well leaves the float to be collected', async () => {
+    const { float, entry } = await givenUp();
+    await on.desk.collect('RETRY', float);
+    const sent = await row(float);
+    for (const news of ['DEBIT_COMPLETED', 'DEBIT_RETURNED'] as const) await on.tell(news, entry);
+    await on.tell('DEBIT_RETURNED', sent);
+    await here.bank('PUT', `/sandbox/users/${float.userId}`, { has_debit_card: true });
+    await on.at(plusDays(start, 9));
+    expect(await on.desk.collect('RETRY', float)).toMatchObject({ verdict: 'collected' });
   });
 
   it('and whoever wrote down that it was made died: the next one goes on from there', async () => {

@@ -23,10 +23,27 @@ export const noForbiddenIntent: FloatRule = function* (float, { freezes }) {
 /** No attempt begins on a float that is paid, under way or given up; and the stage of the day before does not retry. */
 function* forbiddenByState(float: FloatCase, attempt: Attempt): Generator<string> {
   const { id, process } = attempt;
-  const statuses = [...thenOrLater(statusesTold(logBefore(float, attempt)))].sort();
+  const before = logBefore(float, attempt);
+  const statuses = [...thenOrLater(statusesTold(before))].sort();
   const mayCharge = CHARGED_BY[process] ?? [];
   if (!statuses.some((status) => mayCharge.includes(status)))
     yield `attempt ${id} of ${process} was opened on a float that was ${statuses.join(' or ')}`;
+  else yield* besideAPayment(attempt, before);
+}
+
+/**
+ * Whatever the float's status: one attempt may have been paid although another, by which the float stands, came back.
+ * Support's word since then says that the float is owed all the same.
+ */
+function* besideAPayment({ id, process }: Attempt, before: readonly LogRow[]): Generator<string> {
+  const heard = new Map<string, LogRow>();
+  for (const row of before) {
+    if (row.process === 'SUPPORT' && row.method === null) heard.clear();
+    else if (row.attemptId !== null) heard.set(row.attemptId, row);
+  }
+  for (const [other, { outcome }] of heard)
+    if (outcome !== 'RETURNED')
+      yield `attempt ${id} of ${process} was opened although attempt ${other} was ${outcome}`;
 }
 
 /** Two at once could both be paid. The account's attempt begins in the moment in which the card's ends. */

@@ -66,6 +66,7 @@ const REASONS: Record<string, readonly string[]> = {
     'ach-attempts-used-up',
   ],
   other: [
+    'paid-already',
     'two-failures',
     'retried-today',
     'webhooks-of-the-day-used',

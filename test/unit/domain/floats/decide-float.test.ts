@@ -84,6 +84,10 @@ const userStatus = (status: string): Change => facts({ user: { status } });
 const frozen = (scope: Freeze['scope'], until: Instant | null = null): Change =>
   facts({ freezes: [{ scope, until }] });
 const log = (...rows: LogEntry[]): Change => facts({ log: rows });
+const alsoLogged =
+  (...rows: LogEntry[]): Change =>
+  (situation) =>
+    log(...situation.facts.log, ...rows)(situation);
 const noCard = account({ hasDebitCard: false });
 const noAccount = facts({ account: null });
 const achBlocked = account({ achBlock: 'R02' });
@@ -146,8 +150,13 @@ describe('the order of the rules', () => {
     { name: 'a date', change: then(at('2026-11-15T09:30:00Z')), says: noOp('not-due') },
     { name: 'a freeze', change: frozen('global'), says: deferred('frozen-global') },
     {
+      name: 'a payment that was made',
+      change: alsoLogged(row(1, { outcome: 'COMPLETED' })),
+      says: skipped('paid-already'),
+    },
+    {
       name: 'failed ACH',
-      change: facts({ log: [failedAch(9), failedAch(8), failedAch(7), webhookToday(), webhookToday()] }),
+      change: alsoLogged(failedAch(9), failedAch(8), failedAch(7), webhookToday(), webhookToday()),
       says: defaulted('ach-attempts-used-up'),
     },
     { name: 'age', change: float({ dueDate: day('2026-08-01') }), says: defaulted('too-long-past-due') },
@@ -347,6 +356,34 @@ describe('a float is given up for good', () => {
   });
 });
 
+describe('a payment that was made, or is under way, beside the one that the float stands by,', () => {
+  const told = (id: string, daysAgo: number, outcome: LogEntry['outcome']) =>
+    row(daysAgo, { attemptId: id as AttemptId, method: 'ACH', outcome });
+
+  it.each(STAGES)('keeps %s from charging a second time', (stage) => {
+    for (const outcome of ['COMPLETED', 'ACHSENT'] as const) {
+      const other = [told('b', 3, 'ACHSENT'), told('b', 1, 'RETURNED')];
+      expect(given(stage, log(told('a', 2, outcome), ...other))).toEqual(skipped('paid-already'));
+      const tooLate = float({ dueDate: day(stage === 'TOMORROW' ? '2026-11-17' : '2026-01-01') });
+      expect(given(stage, log(told('a', 2, outcome)), tooLate)).toEqual(skipped('paid-already'));
+    }
+  });
+
+  it.each(STAGES)('and has come back keeps %s from nothing', (stage) => {
+    expect(given(stage, log(told('a', 2, 'COMPLETED'), told('a', 1, 'RETURNED')))).toEqual(CLEAR[stage]);
+  });
+
+  it.each(STAGES)(
+    'after which support said that it is owed keeps %s from nothing, nor does a decline since',
+    (stage) => {
+      const owed = [told('a', 4, 'COMPLETED'), supportsWord(3)];
+      expect(given(stage, log(...owed))).toEqual(CLEAR[stage]);
+      expect(given(stage, log(...owed, row(1)))).toEqual(CLEAR[stage]);
+      expect(given(stage, log(told('a', 2, 'COMPLETED'), supportsWord(3)))).toEqual(skipped('paid-already'));
+    },
+  );
+});
+
 describe('two failures in a row', () => {
   const two = [row(3), failedAch(2)];
 
@@ -366,7 +403,8 @@ describe('two failures in a row', () => {
 
   it('are not one failure, nor two with a success between', () => {
     expect(given('TOMORROW', gateOn, log(row(2)))).toEqual(VIA_ACH);
-    expect(given('TOMORROW', gateOn, log(row(3), row(2, { outcome: 'COMPLETED' }), row(1)))).toEqual(VIA_ACH);
+    const paid = row(2, { outcome: 'COMPLETED', attemptId: null });
+    expect(given('TOMORROW', gateOn, log(row(3), paid, row(1)))).toEqual(VIA_ACH);
   });
 
   it('would be made by a card that is declined after a failure: then there is nothing to turn to', () => {

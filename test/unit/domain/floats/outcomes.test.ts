@@ -10,6 +10,7 @@ import {
   floatCreditReturned,
   floatDeclined,
   floatOpened,
+  floatPaidInVain,
   floatSent,
   floatStepped,
   floatToldAside,
@@ -300,6 +301,17 @@ describe('a word that decides nothing', () => {
     expect(change.entry).toMatchObject({ outcome, method: 'ACH', attemptId: 'attempt-1', remark: 'aside' });
     expect(change.entry?.runTime).toBe(change.float.lastRunTime);
   });
+
+  it.each(['ACHSENT', 'COMPLETED'] as const)(
+    'is an answer that comes after the advance did, too: %s is told, the float stays given up and names the payment',
+    (outcome) => {
+      const float = aFloat({ status: 'DEFAULTED', confirmationId: 'JPM-0', error: 'R03: no account' });
+      const change = floatPaidInVain(float, ACH, outcome, NOW);
+      expect([change.cause, changesOf(change, float)]).toEqual(['told-aside', { confirmationId: 'JPM-1' }]);
+      expect(change.entry).toMatchObject({ outcome, method: 'ACH', attemptId: 'attempt-1', remark: 'aside' });
+      expect(isLegalForFloat('DEFAULTED', change.float.status, change.cause)).toBe(true);
+    },
+  );
 
   it.each([
     ['ACHSENT', true, true],

@@ -24,6 +24,7 @@ import {
 import { DEFAULT_RECURRING_POLICY } from '../../../../src/domain/recurring/policy.ts';
 import { decideReminder } from '../../../../src/domain/recurring/reminder.ts';
 import type { RecurringSubscription } from '../../../../src/domain/recurring/recurring.ts';
+import { isReminded } from '../../../../src/domain/recurring/recurring.ts';
 import { isLegalForRecurring } from '../../../../src/domain/recurring/transitions.ts';
 import { day } from '../../../support/floats.ts';
 import { at } from '../../../support/records.ts';
@@ -271,6 +272,27 @@ describe('by hand', () => {
     expect(plan.plan === 'change' && plan.change.subscription.nextReminderDate).toBe(tell);
   });
 
+  it.each([
+    // [payment on, paid on then]
+    ['2026-11-10', '2026-11-16'],
+    ['2026-11-15', '2026-11-16'],
+    ['2026-11-16', '2026-11-16'],
+    ['2026-11-17', '2026-11-17'],
+  ])('who is to pay on %s, and has not, is not told by asking for it: paid on %s', (payment, then) => {
+    const late = { periodDate: day('2026-11-10'), nextPaymentDate: day(payment) };
+    const plan = change(late, { paymentAmount: cents(9_999) });
+    if (plan.plan !== 'change') throw new Error(plan.plan);
+    const { subscription } = plan.change;
+    expect(dates(subscription)).toEqual({
+      status: 'ACTIVE',
+      periodDate: '2026-11-10',
+      nextPaymentDate: then,
+      nextReminderDate: '2026-11-16',
+    });
+    expect(isReminded(subscription)).toBe(false);
+    expect(isReminded(recurringReminded(subscription, NOW).subscription)).toBe(true);
+  });
+
   it('what is owed stays what it is; token and day may change', () => {
     const owed = { status: 'PAST_DUE', nextPaymentDate: day('2026-11-17'), failedTries: 1 } as const;
     for (const wished of [{ paymentAmount: cents(1) }, { sku: 'other', paymentToken: 'new' }])
@@ -359,7 +381,7 @@ describe('by hand', () => {
 
 describe('a life, day by day', () => {
   /** What has no answer is known on the next day: it was paid, or the processor never knew of it. */
-  type Answer = 'pays' | 'late' | 'lost' | 'declines' | 'down';
+  type Answer = 'pays' | 'late' | 'lost' | 'declines' | 'down' | 'nobody can be told';
   interface Wished {
     readonly paymentDay?: number | 'today';
     readonly paymentAmount?: Cents;
@@ -376,9 +398,19 @@ describe('a life, day by day', () => {
     paymentDay: fc.integer({ min: 1, max: 31 }),
     days: fc.array(
       fc.record({
-        answer: fc.constantFrom<Answer>('pays', 'pays', 'late', 'lost', 'declines', 'down'),
+        answer: fc.constantFrom<Answer>(
+          'pays',
+          'pays',
+          'late',
+          'lost',
+          'declines',
+          'down',
+          'down',
+          'nobody can be told',
+          'nobody can be told',
+        ),
         wished: fc.oneof<fc.MaybeWeightedArbitrary<Wished>[]>(
-          { weight: 12, arbitrary: fc.constant({}) },
+          { weight: 5, arbitrary: fc.constant({}) },
           { weight: 1, arbitrary: wishes },
         ),
       }),
@@ -449,7 +481,8 @@ describe('a life, day by day', () => {
           if (plan.plan === 'change') take(plan.change);
           if (answer === 'down') return;
           const user = { status: 'ACTIVE' };
-          if (decideReminder(current, user, instant(n, 3)).verdict === 'remind')
+          const isTold = answer !== 'nobody can be told';
+          if (isTold && decideReminder(current, user, instant(n, 3)).verdict === 'remind')
             take(recurringReminded(current, instant(n, 3)));
           const now = instant(n, 4);
           const facts = {
@@ -457,7 +490,7 @@ describe('a life, day by day', () => {
             openAttempt: null,
             freezes: [],
             user,
-            reminded: current.nextReminderDate === null,
+            reminded: isReminded(current),
           };
           const decision = decideRecurring(current, facts, policy, now);
           if (decision.verdict === 'go-stale') return take(recurringTooOld(current, policy, now));
@@ -468,7 +501,7 @@ describe('a life, day by day', () => {
           if (answer === 'late' || answer === 'lost')
             return void (open = { made, isPaid: answer === 'late' });
           take(
-            answer === 'pays'
+            answer !== 'declines'
               ? recurringPaid(current, made, policy, now)
               : recurringDeclined(current, made, '05', policy, now),
           );
