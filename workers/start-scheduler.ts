@@ -35,7 +35,7 @@ export async function startScheduler(
   });
   const clockSource = await clockFrom(config.clock);
   const { clock } = clockSource;
-  const stores = openStores(config, clock);
+  const stores = openStores(config, clock, log);
   const redis = connectRedis({
     url: config.redis.REDIS_URL,
     whenDown: 'wait',

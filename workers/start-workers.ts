@@ -50,7 +50,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
   const { log, metrics } = tools;
   const clockSource = await clockFrom(config.clock);
   const { clock } = clockSource;
-  const stores = openStores(config, clock);
+  const stores = openStores(config, clock, log);
   const redis = connectRedis({
     url: config.redis.REDIS_URL,
     whenDown: 'wait',

@@ -83,7 +83,7 @@ export async function startApi(
   });
   refuseShortLease(config);
   const { clock, close: closeClock } = await clockFrom(config.clock);
-  const stores = openStores(config, clock);
+  const stores = openStores(config, clock, log);
   const redis = connectRedis({
     url: config.redis.REDIS_URL,
     whenDown: 'fail',
