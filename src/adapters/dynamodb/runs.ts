@@ -11,10 +11,10 @@ import type { PageKey } from '../../ports/subscriptions.ts';
 import type { BatchReader } from './batch-reader.ts';
 import type { Condition } from './conditions.ts';
 import { rowIsNew, unlessRefused } from './conditions.ts';
-import { readEach } from './due-page.ts';
 import { pageOfParts } from './list-parts.ts';
 import { DUE_LIST_INDEX, RESUMES, RUNNING_RUNS, TRIGGER_INDEX, items, keys } from './pipeline-items.ts';
 import type { RawItem } from './raw-item.ts';
+import { readRows } from './read-rows.ts';
 
 export interface RunsOptions {
   readonly client: DynamoDBClient;
@@ -73,9 +73,9 @@ export class DynamoRuns implements RunStore {
     let key: PageKey | null = null;
     do {
       const page = await this.listed(RUNNING_RUNS, key);
-      const read = readEach(page.items, (item) => items.run.read(item));
+      const read = readRows(page.items, items.run.read);
       runs.push(...read.found);
-      unreadable.push(...read.unreadable);
+      unreadable.push(...read.malformed);
       key = page.nextKey;
     } while (key !== null);
     return { runs, unreadable };

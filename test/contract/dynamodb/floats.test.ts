@@ -198,6 +198,20 @@ describe('what is due', () => {
       ['float.odd', 'amount'],
     ]);
   });
+
+  it('does not disappear when one of its numbers cannot be held: it is reported', async () => {
+    const float = await made({ dueDate: day('2032-01-02') });
+    const [row] = (await all(store.tables.floats)).filter((item) => item['float_id']?.S === float.floatId);
+    const last_run_time = { N: '10000000000000000.5' };
+    const Item = { ...row!, PK: { S: 'FLOAT#long' }, float_id: { S: 'long' }, last_run_time };
+    await store.client.send(new PutItemCommand({ TableName: store.tables.floats, Item }));
+    const dates = { from: day('2032-01-02'), to: day('2032-01-02') };
+    const { floats: found, malformed } = await floats.due({ status: 'SCHEDULING', ...dates }, null);
+    expect(found).toEqual([float]);
+    expect(malformed.map(({ row: odd, attribute }) => [odd.subscriptionId, attribute])).toEqual([
+      ['float.long', 'last_run_time'],
+    ]);
+  });
 });
 
 describe('the log', () => {
