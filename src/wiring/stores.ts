@@ -93,7 +93,7 @@ export interface StoreTools {
   readonly ids: () => string;
   /** The wall clock that TTL goes by. */
   readonly epochSeconds: () => number;
-  /** Hears what becomes of the locks. */
+  /** Hears what becomes of the locks, and which rows of the runs cannot be read. */
   readonly log: Log;
 }
 
@@ -162,7 +162,7 @@ export function storesOn(
       timer,
       checkDelaysMs: janitor.JANITOR_DELAYS,
     }),
-    runs: new DynamoRuns({ client, table, reader }),
+    runs: new DynamoRuns({ client, table, reader, log }),
     requests: new DynamoRequests({ client, table }),
     idempotencyKeys: new DynamoIdempotencyKeys({ client, table }),
     signals: new DynamoSignals({ client, table }),
