@@ -45,7 +45,7 @@ export async function startScheduler(
   const stopping = new AbortController();
   // What is due follows from the clock. Everything else was lost or not, whatever the time, and waits for its round.
   clockSource.onChange(() => {
-    startDueRuns({ runs: stores.runs, clock, goOn: (run) => queues.ensurePage(run) }).catch(
+    startDueRuns({ runs: stores.runs, clock, log, goOn: (run) => queues.ensurePage(run) }).catch(
       (error: unknown) =>
         log.error({ err: error }, 'the runs that a moved clock made due could not be started'),
     );

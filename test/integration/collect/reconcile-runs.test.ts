@@ -7,6 +7,8 @@ import { startRun } from '../../../src/app/run-collections.ts';
 import { plusDays, plusMs } from '../../../src/domain/instant.ts';
 import { RUN_PROCESSES, runId } from '../../../src/domain/runs.ts';
 import { newestTick } from '../../../src/domain/schedule.ts';
+import type { SubscriptionId } from '../../../src/domain/subscription.ts';
+import type { Log } from '../../../src/ports/log.ts';
 import type { RecordRef, RunStore } from '../../../src/ports/runs.ts';
 import type { PageKey } from '../../../src/ports/subscriptions.ts';
 import { drive, inProcess } from '../../support/in-process-run.ts';
@@ -20,13 +22,13 @@ let here: World;
 let dependencies: RunDependencies;
 let wentOn: string[];
 let lines: NotedLine[];
+let log: Log;
 let underWay: Map<string, number>;
 
 beforeEach(async () => {
   here = await world();
-  const noted = notedLog();
-  lines = noted.lines;
-  dependencies = inProcess(here, { log: noted.log });
+  ({ log, lines } = notedLog());
+  dependencies = inProcess(here, { log });
   wentOn = [];
   underWay = new Map();
 });
@@ -40,7 +42,7 @@ const reconcile = async (now: string): Promise<string[]> => {
     return Promise.resolve();
   };
   const metrics = { runUnderWay: (process: string, ms: number) => void underWay.set(process, ms) };
-  await reconcileRuns({ ...dependencies, metrics, goOn });
+  await reconcileRuns({ ...dependencies, log, metrics, goOn });
   return [...new Set(wentOn)].sort();
 };
 
@@ -112,7 +114,7 @@ describe('the reconciler', () => {
     here.now = at('2026-11-16T10:00:00Z');
     const metrics = { runUnderWay: (process: string, ms: number) => void underWay.set(process, ms) };
     const goOn = () => Promise.reject(new Error('Redis is full'));
-    await expect(reconcileRuns({ ...dependencies, metrics, goOn })).rejects.toThrow('Redis is full');
+    await expect(reconcileRuns({ ...dependencies, log, metrics, goOn })).rejects.toThrow('Redis is full');
     expect(underWay.get('scheduled')).toBe(2 * 3_600_000);
   });
 
@@ -135,10 +137,8 @@ describe('the reconciler', () => {
     const { client, tables } = here.store;
     const wanted = { userId: 'u', subscriptionId: 's' } as RecordRef;
     await here.dependencies.pipeline.rememberResume(wanted, here.now);
-    const { userId: _, ...broken } = items.resume.write(
-      { ...wanted, subscriptionId: 'odd' } as RecordRef,
-      here.now,
-    );
+    const odd = items.resume.write({ ...wanted, subscriptionId: 'odd' as SubscriptionId }, here.now);
+    const broken = { ...odd, userId: { N: '1' } };
     await client.send(new PutItemCommand({ TableName: tables.pipeline, Item: broken }));
     const found: RecordRef[] = [];
     let key: PageKey | null = null;
@@ -149,6 +149,26 @@ describe('the reconciler', () => {
     } while (key !== null);
     expect(found).toEqual([wanted]);
     expect(lines).toHaveLength(1);
+  });
+
+  it('goes on with the others where one cannot, and says so in the end', async () => {
+    await reconcile('2026-11-09T06:00:00Z');
+    here.now = at('2026-11-16T06:30:00Z');
+    const old = await startRun(dependencies, 'scheduled', at('2026-11-12T08:00:00Z'));
+    const metrics = { runUnderWay: () => undefined };
+    const seen = new Set<string>();
+    const goOn = async ({ runId: id }: { runId: string }): Promise<void> => {
+      seen.add(id);
+      if (id.startsWith('pause') || id.startsWith('retry')) throw new Error(`${id} cannot be moved`);
+    };
+    const reconciled = reconcileRuns({ ...dependencies, log, metrics, goOn });
+    await expect(reconciled).rejects.toThrow('cannot be moved');
+    expect(seen.size).toBe(11);
+    expect(seen).toContain(old.runId);
+    expect(lines.map(({ level, fields }) => [level, (fields as { runId: string }).runId])).toEqual([
+      ['error', 'retry-20261113T070000Z'],
+      ['error', 'pause-20261113T220000Z'],
+    ]);
   });
 
   it('finds every run that is under way, however many were started since', async () => {
