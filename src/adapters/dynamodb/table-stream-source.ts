@@ -36,6 +36,8 @@ export interface TableStreamSourceOptions {
   readonly table: string;
   /** A table that is not there has no shards, until it is. Without it that is an error. */
   readonly mayBeMissing?: boolean;
+  /** Changes of this shard were gone before they were read. Called before reading goes on at the oldest that is left. */
+  readonly onLost: (shardId: string) => void;
 }
 
 /** A request that hangs must not keep the shard for ever; its lease would go on beating. */
@@ -114,9 +116,9 @@ export class TableStreamSource implements StreamSource<TableChange> {
       return ShardIterator;
     } catch (error) {
       // What came after the checkpoint is a day old and gone. The oldest that is left is next.
-      if (error instanceof TrimmedDataAccessException && from !== 'start')
-        return this.iterator(shardId, 'start');
-      throw error;
+      if (!(error instanceof TrimmedDataAccessException) || from === 'start') throw error;
+      this.options.onLost(shardId);
+      return this.iterator(shardId, 'start');
     }
   }
 
