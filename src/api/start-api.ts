@@ -147,7 +147,7 @@ export async function startApi(
   ];
   const app = createApi({
     routes: routes.map((route) => withIdempotency(route, { keys: stores.idempotencyKeys, clock })),
-    webhooks: gatewayWebhooks(gateways, await openGateways(config.gateways)),
+    webhooks: gatewayWebhooks(gateways, await openGateways(config.gateways, log)),
     tokens: config.api.API_TOKENS,
     health: watchHealth(
       { needed: { dynamodb: dynamodbAnswers(stores) }, helpful: { redis: redisAnswers(redis) } },
@@ -176,8 +176,8 @@ export async function startApi(
   };
 }
 
-const openGateways = (settings: GatewaySettings): Promise<OpenGateway[]> =>
-  Promise.all(GATEWAYS.map(async (gateway) => ({ gateway, verify: await gateway.open(settings) })));
+const openGateways = (settings: GatewaySettings, log: Log): Promise<OpenGateway[]> =>
+  Promise.all(GATEWAYS.map(async (gateway) => ({ gateway, verify: await gateway.open(settings, log) })));
 
 /** Longer than load balancers keep an idle connection: who closes first while the other sends loses a request. */
 const KEEP_ALIVE_MS = 65_000;
