@@ -7,7 +7,7 @@ import { isOpenFloat } from '../../domain/floats/float.ts';
 import type { FloatChange } from '../../domain/floats/outcomes.ts';
 import { isLegalForFloat } from '../../domain/floats/transitions.ts';
 import type { UserId } from '../../domain/subscription.ts';
-import { OpenFloatError, RecordChangedError } from '../../errors.ts';
+import { IllegalTransitionError, OpenFloatError, RecordChangedError } from '../../errors.ts';
 import type { CollectionHistory, FloatPage, FloatsRepository } from '../../ports/floats.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Authority, Write } from '../../ports/transaction.ts';
@@ -118,7 +118,9 @@ export class DynamoFloats implements FloatsRepository, CollectionHistory {
     also: readonly Write[] = [],
   ): Promise<void> {
     if (!isLegalForFloat(before.status, float.status, cause))
-      throw new Error(`a float does not go from ${before.status} to ${float.status} because of ${cause}`);
+      throw new IllegalTransitionError(
+        `float ${float.floatId} does not go from ${before.status} to ${float.status} because of ${cause}`,
+      );
     const changeId = this.options.ids();
     const changed = () => new RecordChangedError(`float ${float.floatId} was changed meanwhile`);
     const writes = [

@@ -14,7 +14,13 @@ import {
 } from '../../../src/domain/floats/outcomes.ts';
 import { plusMs } from '../../../src/domain/instant.ts';
 import type { UserId } from '../../../src/domain/subscription.ts';
-import { LockLostError, MalformedRowError, OpenFloatError, RecordChangedError } from '../../../src/errors.ts';
+import {
+  IllegalTransitionError,
+  LockLostError,
+  MalformedRowError,
+  OpenFloatError,
+  RecordChangedError,
+} from '../../../src/errors.ts';
 import type { Fence } from '../../../src/ports/lock.ts';
 import { impatientTimer } from '../../support/impatient-timer.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
@@ -141,9 +147,9 @@ describe('a float', () => {
   it('does not go where the table of transitions has no way', async () => {
     const float = await made();
     const impossible = { ...floatSent(float, attempt(), NOW), cause: 'ach-returned' as const };
-    await expect(floats.save(fence, float, impossible)).rejects.toThrow(
-      'does not go from SCHEDULING to ACHSENT',
-    );
+    const saved = floats.save(fence, float, impossible);
+    await expect(saved).rejects.toThrow(IllegalTransitionError);
+    await expect(saved).rejects.toThrow('does not go from SCHEDULING to ACHSENT');
   });
 });
 
