@@ -16,6 +16,7 @@ import type { RunningRole } from '../src/wiring/role.ts';
 import { roundOfChores } from './chores.ts';
 
 const ROUND_MS = 60_000;
+const STOP_MS = 5_000;
 
 /**
  * Keeps the schedules in Redis and, from what DynamoDB holds, makes up for whatever Redis lost: ticks that nobody heard,
@@ -80,7 +81,9 @@ export async function startScheduler(
       stopping.abort();
       // A round that waits for a Redis that is away is not waited for: the next scheduler does what it left.
       redis.disconnect();
-      await Promise.race([rounds, systemTimer.sleep(5_000)]);
+      const tooLong = new AbortController();
+      await Promise.race([rounds, systemTimer.sleep(STOP_MS, tooLong.signal)]);
+      tooLong.abort();
       await stores.close();
       await clockSource.close();
       await server?.close();
