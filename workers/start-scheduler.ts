@@ -74,7 +74,7 @@ export async function startScheduler(
   );
   const { METRICS_PORT } = config.workers;
   const server =
-    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health });
+    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health, log });
   log.info({}, 'scheduler is up');
   return {
     async stop() {

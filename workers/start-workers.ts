@@ -87,7 +87,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
   const { METRICS_PORT } = config.workers;
   // Before Redis is waited for: whoever probes meanwhile is told what is missing.
   const server =
-    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health });
+    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health, log });
   await queues.limitCollections(config.workers.COLLECTION_CONCURRENCY);
   metrics.onQueueDepth(() => queues.depths(QUEUE_NAMES));
   const pool = new WorkerPool({ context, registrations, stallMs: config.workers.QUEUE_STALL_MS });

@@ -114,7 +114,7 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
     { log },
   );
   const server =
-    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health });
+    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health, log });
   log.info(
     { streams: Object.values(names), feeds: feeders[0]?.stream, metricsPort: server?.port },
     'bridges are up',
