@@ -14,12 +14,12 @@ import type {
 } from '../../domain/gateways/subscription.ts';
 import { OWNER_TYPES } from '../../domain/gateways/subscription.ts';
 import { PAYMENT_WORDS, STATE_WORDS } from '../../domain/gateways/transitions.ts';
-import { msOf, plusDays, sortableText } from '../../domain/instant.ts';
+import { plusDays, sortableText } from '../../domain/instant.ts';
 import type { StoredGatewayEvent } from '../../ports/gateways.ts';
 import { GATEWAY_RESULTS, TROUBLED } from '../../ports/gateways.ts';
 import { instant } from '../codecs.ts';
 import type { PipelineKey } from './item-codec.ts';
-import { dueAttributes, read, write } from './item-codec.ts';
+import { dueAttributes, read, ttlSeconds, write } from './item-codec.ts';
 import type { RawItem } from './raw-item.ts';
 import { keyText } from './raw-item.ts';
 import { readRow } from './read-rows.ts';
@@ -199,7 +199,7 @@ export function writeDone(
   return write(event, content, {
     ...gatewayKeys.event(content),
     ...list,
-    expires_at: Math.floor(msOf(plusDays(receivedAt, EVENT_DAYS)) / 1_000),
+    expires_at: ttlSeconds(plusDays(receivedAt, EVENT_DAYS)),
   });
 }
 

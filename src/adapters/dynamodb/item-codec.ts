@@ -3,7 +3,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { z } from 'zod';
 import type { AttemptId } from '../../domain/attempt.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { sortableText } from '../../domain/instant.ts';
+import { msOf, sortableText } from '../../domain/instant.ts';
 import type { SubscriptionId, UserId } from '../../domain/subscription.ts';
 import type { RawItem } from './raw-item.ts';
 import { keyText } from './raw-item.ts';
@@ -30,6 +30,9 @@ export interface Due {
 
 export const dueAttributes = (id: string, due: Due | null) =>
   due === null ? {} : { dueList: partOf(due.list, id), dueAt: sortableText(due.at) };
+
+/** What TTL goes by. */
+export const ttlSeconds = (at: Instant): number => Math.floor(msOf(at) / 1_000);
 
 /** All parts of a list, or of a trigger's verdicts. */
 export const partsOfList = (list: string): string[] =>

@@ -18,7 +18,7 @@ import { RECURRING_STATUSES } from '../../domain/recurring/recurring.ts';
 import { RECURRING_CAUSES } from '../../domain/recurring/transitions.ts';
 import type { DueList, RecurringLogEntry, RecurringRef } from '../../ports/recurring.ts';
 import { instant, money } from '../codecs.ts';
-import { attemptId } from './item-codec.ts';
+import { attemptId, ttlSeconds } from './item-codec.ts';
 import type { RawItem } from './raw-item.ts';
 import { keyText } from './raw-item.ts';
 import type { RowName } from './read-rows.ts';
@@ -153,10 +153,8 @@ export const recurringAttributes = (content: RecurringSubscription) => ({
   FailedTries: content.failedTries,
   Error: content.error,
   CreatedDate: timeText(content.createdDate),
-  ChangedDate: stampText(content.changedDate),
+  ChangedDate: sortableText(content.changedDate),
 });
-
-export const stampText = sortableText;
 
 /** As the table's design has it: to the millisecond, always three digits, so that texts sort by time. */
 const timeText = (at: Instant): string => isoText(msOf(at));
@@ -219,8 +217,6 @@ export const writeReceipt = (receipt: Receipt): RawItem =>
     TTL: ttlSeconds(receipt.expiresAt),
   });
 
-export const ttlSeconds = (at: Instant): number => Math.floor(msOf(at) / 1_000);
-
 const changeRow = z.object({
   ChangedDate: instant,
   Cause: z.enum(RECURRING_CAUSES),
@@ -257,7 +253,7 @@ export const writeChange = ({ subscription, cause, by, attemptId: attempt }: Rec
   marshall(
     {
       ...recurringKeys.change(subscription),
-      ChangedDate: stampText(subscription.changedDate),
+      ChangedDate: sortableText(subscription.changedDate),
       Cause: cause,
       By: by ?? undefined,
       AttemptId: attempt ?? undefined,

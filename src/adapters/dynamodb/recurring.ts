@@ -3,6 +3,7 @@ import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { CalendarDate } from '../../domain/calendar-date.ts';
 import type { Instant } from '../../domain/instant.ts';
+import { sortableText } from '../../domain/instant.ts';
 import type { RecurringChange } from '../../domain/recurring/outcomes.ts';
 import type {
   AccountId,
@@ -25,6 +26,7 @@ import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Authority, Write } from '../../ports/transaction.ts';
 import type { Condition } from './conditions.ts';
 import { rowIsNew } from './conditions.ts';
+import { ttlSeconds } from './item-codec.ts';
 import { queryPage, queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
 import { readRows } from './read-rows.ts';
@@ -39,8 +41,6 @@ import {
   recurringKeys,
   recurringPrefixes,
   refOf,
-  stampText,
-  ttlSeconds,
   writeChange,
   writeReceipt,
   writeRecurring,
@@ -295,7 +295,7 @@ const isAsRead = ({ changedDate }: RecurringSubscription): Condition =>
     ? { ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(ChangedDate)' }
     : {
         ConditionExpression: 'ChangedDate = :read',
-        ExpressionAttributeValues: { ':read': { S: stampText(changedDate) } },
+        ExpressionAttributeValues: { ':read': { S: sortableText(changedDate) } },
       };
 
 const hasNumber = (number: number): Condition => ({

@@ -47,7 +47,7 @@ async function changesOf(userId: string, from: ReadFrom): Promise<StreamRecord<T
       handle = batch.next;
     }
   }
-  return found.filter(({ data }) => data.keys['user_id']?.S === userId);
+  return found.filter(({ data }) => (data.newImage ?? data.oldImage)?.['user_id']?.S === userId);
 }
 
 describe("a table's changes", () => {
