@@ -6,6 +6,7 @@ import { QueueSet } from '../queues/queue-set.ts';
 import { BatchReader } from '../src/adapters/dynamodb/batch-reader.ts';
 import { createDynamoClient } from '../src/adapters/dynamodb/client.ts';
 import { DynamoRuns } from '../src/adapters/dynamodb/runs.ts';
+import { NO_LOG } from '../src/adapters/logging/logger.ts';
 import { DynamoSeeder } from '../src/adapters/dynamodb/seeder.ts';
 import { writeSubscription } from '../src/adapters/dynamodb/subscription-codec.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
@@ -72,7 +73,7 @@ export async function openSite(ground: Ground): Promise<Site> {
     environment,
     redis,
     queues,
-    runs: new DynamoRuns({ client, table, reader }),
+    runs: new DynamoRuns({ client, table, reader, log: NO_LOG }),
     settle: (members) =>
       someAtOnce(inParts(members, MEMBERS_AT_ONCE), AT_ONCE, async (some) => {
         await ground.bank.putUsers(some.map(({ bankUser }) => bankUser));

@@ -68,7 +68,7 @@ export async function startDashboard(
 ): Promise<RunningDashboard> {
   const config = configFrom(environment);
   const { clock, close: closeClock } = await clockFrom(config.clock);
-  const stores = openStores(config, clock);
+  const stores = openStores(config, clock, log);
   const redis = connectRedis({
     url: config.redis.REDIS_URL,
     whenDown: 'fail',

@@ -79,7 +79,8 @@ export class QueueSet {
   async ensurePage(job: PageJob): Promise<void> {
     const found = await this.pagesOf(job).getJob(pageJobId(job));
     const state = await found?.getState();
-    if (state === 'failed') return found?.retry();
+    // As often as a new one, for whatever made it fail may be mended by now.
+    if (state === 'failed') return found?.retry(state, ANEW).catch(unlessMoved(found, state));
     // It ran while the run stood elsewhere, and its id would keep the page from ever being taken.
     if (state === 'completed') await found?.remove().catch(unlessMoved(found, state));
     await this.addPage(job);

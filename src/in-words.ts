@@ -1,13 +1,16 @@
 import type { z } from 'zod';
 
-/** What came, as the schema reads it; or what is wrong with it: each field by its name, never its value. */
+/** What came, as the schema reads it; or what is wrong with it: each field by its name, never its value; and the first of these fields. */
 export function readBy<T>(
   schema: z.ZodType<T>,
   value: unknown,
-): { readonly data: T } | { readonly wrong: string } {
+): { readonly data: T } | { readonly wrong: string; readonly first: string } {
   const { success, data, error } = schema.safeParse(value, { error: wrongInWords });
   if (success) return { data };
-  return { wrong: error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ') };
+  return {
+    wrong: error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '),
+    first: error.issues[0]?.path.join('.') ?? '',
+  };
 }
 
 /** What a schema allows, in words, where it has none of its own. Goes with `safeParse(…, { error: allowedInWords })`. */

@@ -30,11 +30,7 @@ export function roundOfChores(context: ChoreContext): () => Promise<void> {
   const chores: Readonly<Record<string, () => Promise<unknown>>> = {
     schedules: () => upsertSchedules(queues),
     concurrency: () => queues.limitCollections(concurrency),
-    runs: async () => {
-      const goOn = queues.ensurePage.bind(queues);
-      const { unreadable } = await reconcileRuns({ runs, clock, metrics, goOn });
-      for (const error of unreadable) log.error({ err: error }, 'a run cannot be read');
-    },
+    runs: () => reconcileRuns({ runs, clock, metrics, log, goOn: (run) => queues.ensurePage(run) }),
     events: () => sweepInbox({ ...context, ensure: (event) => queues.ensureEvent(event) }),
     requests: () => sweepRequests({ requests, clock, log, enqueue: (request) => queues.addRequest(request) }),
     refunds: async () => metrics.refundsRefused(await pipeline.refusedRefunds.size()),

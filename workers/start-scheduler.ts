@@ -16,6 +16,7 @@ import type { RunningRole } from '../src/wiring/role.ts';
 import { roundOfChores } from './chores.ts';
 
 const ROUND_MS = 60_000;
+const STOP_MS = 5_000;
 
 /**
  * Keeps the schedules in Redis and, from what DynamoDB holds, makes up for whatever Redis lost: ticks that no worker
@@ -35,7 +36,7 @@ export async function startScheduler(
   });
   const clockSource = await clockFrom(config.clock);
   const { clock } = clockSource;
-  const stores = openStores(config, clock);
+  const stores = openStores(config, clock, log);
   const redis = connectRedis({
     url: config.redis.REDIS_URL,
     whenDown: 'wait',
@@ -45,7 +46,7 @@ export async function startScheduler(
   const stopping = new AbortController();
   // What is due follows from the clock. Everything else was lost or not, whatever the time, and waits for its round.
   clockSource.onChange(() => {
-    startDueRuns({ runs: stores.runs, clock, goOn: (run) => queues.ensurePage(run) }).catch(
+    startDueRuns({ runs: stores.runs, clock, log, goOn: (run) => queues.ensurePage(run) }).catch(
       (error: unknown) =>
         log.error({ err: error }, 'the runs that a moved clock made due could not be started'),
     );
@@ -73,14 +74,16 @@ export async function startScheduler(
   );
   const { METRICS_PORT } = config.workers;
   const server =
-    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health });
+    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health, log });
   log.info({}, 'scheduler is up');
   return {
     async stop() {
       stopping.abort();
       // A round that waits for a Redis that is away is not waited for: the next scheduler does what it left.
       redis.disconnect();
-      await Promise.race([rounds, systemTimer.sleep(5_000)]);
+      const tooLong = new AbortController();
+      await Promise.race([rounds, systemTimer.sleep(STOP_MS, tooLong.signal)]);
+      tooLong.abort();
       await stores.close();
       await clockSource.close();
       await server?.close();

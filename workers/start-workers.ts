@@ -50,7 +50,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
   const { log, metrics } = tools;
   const clockSource = await clockFrom(config.clock);
   const { clock } = clockSource;
-  const stores = openStores(config, clock);
+  const stores = openStores(config, clock, log);
   const redis = connectRedis({
     url: config.redis.REDIS_URL,
     whenDown: 'wait',
@@ -87,7 +87,7 @@ export async function startWorkers(environment: Environment, tools: WorkerTools)
   const { METRICS_PORT } = config.workers;
   // Before Redis is waited for: a probe is told meanwhile what is missing.
   const server =
-    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health });
+    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health, log });
   await queues.limitCollections(config.workers.COLLECTION_CONCURRENCY);
   metrics.onQueueDepth(() => queues.depths(QUEUE_NAMES));
   const pool = new WorkerPool({ context, registrations, stallMs: config.workers.QUEUE_STALL_MS });

@@ -69,7 +69,7 @@ export function workerContext(parts: WorkerParts): WorkerContext {
       enqueue: (run, records) => queues.addRecords(run, records),
       forecastOf: parts.forecastOf,
     },
-    reconcile: { runs: stores.runs, clock, goOn: (run) => queues.ensurePage(run) },
+    reconcile: { runs: stores.runs, clock, log, goOn: (run) => queues.ensurePage(run) },
     notify: { ...stores, ...services, clock },
     remind: { ...collect, notifications: services.notifications },
     gatewayEvents: { ...stores, gateways: GATEWAYS, clock, log, metrics },

@@ -3,6 +3,7 @@ import { QueueSet } from '../queues/queue-set.ts';
 import { clockFrom } from '../src/adapters/clock/clock-from.ts';
 import { createKinesisClient } from '../src/adapters/kinesis/client.ts';
 import { KinesisPublisher } from '../src/adapters/kinesis/publisher.ts';
+import { NO_LOG } from '../src/adapters/logging/logger.ts';
 import type { SandboxClient } from '../src/adapters/sandbox-client.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
 import { sandboxClient } from '../src/cli/sandbox-commands.ts';
@@ -43,7 +44,7 @@ export async function openStage({ environment, apiUrl }: LocalSystem): Promise<S
     services: sections.services,
   });
   const source = await clockFrom(config.clock);
-  const stores = openStores(config, source.clock);
+  const stores = openStores(config, source.clock, NO_LOG);
   const redis = connectRedis({
     url: config.redis.REDIS_URL,
     whenDown: 'wait',

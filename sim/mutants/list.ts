@@ -211,7 +211,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'runs-that-stand-still',
     what: 'a run whose page job is lost never goes on',
     file: 'src/app/reconcile-runs.ts',
-    find: 'for (const run of running.runs) await dependencies.goOn(run);',
+    find: 'await seeToEach(running.runs, log, goOn);',
     replace: '',
   },
   {

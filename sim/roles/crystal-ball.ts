@@ -1,3 +1,4 @@
+import { NO_LOG } from '../../src/adapters/logging/logger.ts';
 import { forecastRun } from '../../src/app/forecast-run.ts';
 import { instantFromMs } from '../../src/domain/instant.ts';
 import type { RunProcess } from '../../src/domain/runs.ts';
@@ -27,6 +28,7 @@ export class CrystalBall {
       random: () => 0,
       ids: () => 'nobody writes here',
       epochSeconds: () => 0,
+      log: NO_LOG,
     });
   }
 

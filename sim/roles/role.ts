@@ -18,6 +18,7 @@ export function simStores(world: World, process: SimProcess): Stores {
     ids: () => world.newId(),
     // AWS's clock, which no simulated jump of ours moves.
     epochSeconds: () => Math.floor(world.timeline.nowMs / 1_000),
+    log: world.log(process),
   });
 }
 

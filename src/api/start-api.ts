@@ -83,7 +83,7 @@ export async function startApi(
   });
   refuseShortLease(config);
   const { clock, close: closeClock } = await clockFrom(config.clock);
-  const stores = openStores(config, clock);
+  const stores = openStores(config, clock, log);
   const redis = connectRedis({
     url: config.redis.REDIS_URL,
     whenDown: 'fail',
@@ -147,7 +147,7 @@ export async function startApi(
   ];
   const app = createApi({
     routes: routes.map((route) => withIdempotency(route, { keys: stores.idempotencyKeys, clock })),
-    webhooks: gatewayWebhooks(gateways, await openGateways(config.gateways)),
+    webhooks: gatewayWebhooks(gateways, await openGateways(config.gateways, log)),
     tokens: config.api.API_TOKENS,
     health: watchHealth(
       { needed: { dynamodb: dynamodbAnswers(stores) }, helpful: { redis: redisAnswers(redis) } },
@@ -176,8 +176,8 @@ export async function startApi(
   };
 }
 
-const openGateways = (settings: GatewaySettings): Promise<OpenGateway[]> =>
-  Promise.all(GATEWAYS.map(async (gateway) => ({ gateway, verify: await gateway.open(settings) })));
+const openGateways = (settings: GatewaySettings, log: Log): Promise<OpenGateway[]> =>
+  Promise.all(GATEWAYS.map(async (gateway) => ({ gateway, verify: await gateway.open(settings, log) })));
 
 /** Longer than load balancers keep an idle connection: if we close first while the balancer sends, a request is lost. */
 const KEEP_ALIVE_MS = 65_000;

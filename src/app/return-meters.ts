@@ -19,14 +19,21 @@ interface MeterDependencies {
  * its fate was not known.
  */
 export async function countOutcome(
-  { pipeline, clock }: MeterDependencies,
+  { pipeline, clock, log }: MeterDependencies & { readonly log?: Pick<Log, 'error'> },
   recordId: SubscriptionId,
   outcome: PaymentOutcome,
   wasSent: boolean,
 ): Promise<void> {
   const counts = countsOf(outcome, wasSent);
   // What was written stands, whether or not it could be counted.
-  await pipeline.meters.add(recordId, dateOf(clock.now()), counts).catch(() => undefined);
+  await pipeline.meters
+    .add(recordId, dateOf(clock.now()), counts)
+    .catch((error: unknown) =>
+      log?.error(
+        { subscriptionId: recordId, err: error },
+        'an ACH outcome was not counted in the return rates',
+      ),
+    );
 }
 
 function countsOf(outcome: PaymentOutcome, wasSent: boolean): AchCounts {

@@ -52,19 +52,19 @@ export async function readUser(
   const changes = byRecord(readAll(await tables.historyOf(userId), readChange, note));
   const withRow = new Set(rows.map(idOf));
   const lost = [...changes.keys()].filter((id) => !withRow.has(id));
-  const records = await Promise.all(
-    [...states, ...lost].map(async (found): Promise<RecordCase> => {
-      const row = typeof found === 'string' ? null : found;
-      const id = typeof found === 'string' ? found : found.subscriptionId;
-      return {
-        subscriptionId: id,
-        row,
-        changes: changes.get(id) ?? [],
-        attempts: readAll(await tables.attemptsOf(id), readAttempt, note),
-        tally: money.get(id) ?? null,
-      };
-    }),
-  );
+  const records: RecordCase[] = [];
+  // One after the other: many users are read at once already.
+  for (const found of [...states, ...lost]) {
+    const row = typeof found === 'string' ? null : found;
+    const id = typeof found === 'string' ? found : found.subscriptionId;
+    records.push({
+      subscriptionId: id,
+      row,
+      changes: changes.get(id) ?? [],
+      attempts: readAll(await tables.attemptsOf(id), readAttempt, note),
+      tally: money.get(id) ?? null,
+    });
+  }
   return { userId, records, unreadable };
 }
 

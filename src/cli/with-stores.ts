@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { clockFrom } from '../adapters/clock/clock-from.ts';
+import { NO_LOG } from '../adapters/logging/logger.ts';
 import type * as sections from '../config/sections.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { StoreSettings, Stores } from '../wiring/stores.ts';
@@ -16,7 +17,7 @@ export async function withStores<T>(
 ): Promise<T> {
   const source = await clockFrom(settings.clock);
   const { openStores } = await import('../wiring/stores.ts');
-  const stores = openStores(settings, source.clock);
+  const stores = openStores(settings, source.clock, NO_LOG);
   try {
     return await work({ stores, clock: source.clock });
   } finally {

@@ -39,6 +39,7 @@ import type { GatewayEvents, GatewaySubscriptions } from '../ports/gateways.ts';
 import type { IdempotencyKeys } from '../ports/idempotency.ts';
 import type { Inbox, Quarantine } from '../ports/inbox.ts';
 import type { LockClient, LockWatch } from '../ports/lock.ts';
+import type { Log } from '../ports/log.ts';
 import type { Notices } from '../ports/notices.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
 import type { RecurringRepository } from '../ports/recurring.ts';
@@ -92,9 +93,11 @@ export interface StoreTools {
   readonly ids: () => string;
   /** The wall clock that TTL goes by. */
   readonly epochSeconds: () => number;
+  /** Hears what becomes of the locks, and which rows of the runs cannot be read. */
+  readonly log: Log;
 }
 
-export const openStores = (settings: StoreSettings, clock: Clock): Stores =>
+export const openStores = (settings: StoreSettings, clock: Clock, log: Log): Stores =>
   storesOn(settings, clock, {
     client: createDynamoClient({
       region: settings.dynamodb.DYNAMO_REGION,
@@ -104,12 +107,13 @@ export const openStores = (settings: StoreSettings, clock: Clock): Stores =>
     random: Math.random,
     ids: randomUUID,
     epochSeconds: systemEpochSeconds,
+    log,
   });
 
 export function storesOn(
   { dynamodb, lock, janitor }: StoreSettings,
   clock: Clock,
-  { client, timer, random, ids, epochSeconds }: StoreTools,
+  { client, timer, random, ids, epochSeconds, log }: StoreTools,
 ): Stores {
   const table = dynamodb.PIPELINE_TABLE;
   const reader = new BatchReader({ client, table, timer, random });
@@ -124,6 +128,7 @@ export function storesOn(
     heartbeatMs: lock.LOCK_HEARTBEAT_MS,
     ids,
     epochSeconds,
+    log,
   });
   const floats = new DynamoFloats({
     client,
@@ -157,7 +162,7 @@ export function storesOn(
       timer,
       checkDelaysMs: janitor.JANITOR_DELAYS,
     }),
-    runs: new DynamoRuns({ client, table, reader }),
+    runs: new DynamoRuns({ client, table, reader, log }),
     requests: new DynamoRequests({ client, table }),
     idempotencyKeys: new DynamoIdempotencyKeys({ client, table }),
     signals: new DynamoSignals({ client, table }),

@@ -1,7 +1,7 @@
 import type { KinesisClient, PutRecordsCommandInput, PutRecordsCommandOutput } from '@aws-sdk/client-kinesis';
 import { createKinesisClient } from '../../src/adapters/kinesis/client.ts';
 import { KinesisSource } from '../../src/adapters/kinesis/kinesis-source.ts';
-import { createLogger } from '../../src/adapters/logging/logger.ts';
+import { NO_LOG, createLogger } from '../../src/adapters/logging/logger.ts';
 import { createMetrics } from '../../src/adapters/metrics/prometheus.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import * as sections from '../../src/config/sections.ts';
@@ -59,7 +59,7 @@ export async function feederBench(shards: number): Promise<FeederBench> {
   const open = (more: Record<string, string>) => {
     const { dynamodb, kinesis, ownership, lock, janitor } = sections;
     const config = readConfig({ ...environment, ...more }, { dynamodb, kinesis, ownership, lock, janitor });
-    return { config, stores: openStores(config, { now: () => at('2026-11-16T08:00:00Z') }) };
+    return { config, stores: openStores(config, { now: () => at('2026-11-16T08:00:00Z') }, NO_LOG) };
   };
   const onlooker = open({});
   return {

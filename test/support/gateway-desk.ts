@@ -97,7 +97,7 @@ export async function gatewayDesk(env: Readonly<Record<string, string>> = {}): P
   const client = await api(environment, log);
   const { dynamodb, lock, janitor } = sections;
   const clock = { now: (): Instant => desk.now };
-  const stores = openStores(readConfig(environment, { dynamodb, lock, janitor }), clock);
+  const stores = openStores(readConfig(environment, { dynamodb, lock, janitor }), clock, log);
   const connection = connectRedis({ url: redis.url, whenDown: 'wait', onError: () => undefined });
   const queues = new QueueSet(connection);
   const workers: RunningRole[] = [];

@@ -1,10 +1,12 @@
 import { BatchReader } from '../../src/adapters/dynamodb/batch-reader.ts';
 import { DynamoRuns } from '../../src/adapters/dynamodb/runs.ts';
+import { NO_LOG } from '../../src/adapters/logging/logger.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
 import { collectRecord } from '../../src/app/collect-record.ts';
 import type { NextStep, RunDependencies } from '../../src/app/run-collections.ts';
 import { takePage } from '../../src/app/run-collections.ts';
 import { isCollecting } from '../../src/domain/runs.ts';
+import type { Log } from '../../src/ports/log.ts';
 import type { RecordRef, Run } from '../../src/ports/runs.ts';
 import type { World } from './world.ts';
 
@@ -13,18 +15,19 @@ export interface InProcessOptions {
   readonly lose?: (pass: number, index: number) => boolean;
   /** Every page that was handed over. */
   readonly handedOver?: RecordRef[][];
+  readonly log?: Log;
 }
 
 /** Collects what is handed over at once, as workers would, without queues in between. */
 export function inProcess(
   here: World,
-  { lose = () => false, handedOver = [] }: InProcessOptions = {},
+  { lose = () => false, handedOver = [], log = NO_LOG }: InProcessOptions = {},
 ): RunDependencies {
   const { client, tables } = here.store;
   const reader = new BatchReader({ client, table: tables.pipeline, timer: systemTimer, random: Math.random });
   return {
     ...here.dependencies,
-    runs: new DynamoRuns({ client, table: tables.pipeline, reader }),
+    runs: new DynamoRuns({ client, table: tables.pipeline, reader, log }),
     async enqueue(run, records) {
       handedOver.push([...records]);
       const kept = records.filter((_, index) => !lose(run.pass, index));

@@ -7,6 +7,7 @@ import { connectRedis } from '../../queues/connection.ts';
 import { QueueSet } from '../../queues/queue-set.ts';
 import { BatchReader } from '../../src/adapters/dynamodb/batch-reader.ts';
 import { DynamoRuns } from '../../src/adapters/dynamodb/runs.ts';
+import { NO_LOG } from '../../src/adapters/logging/logger.ts';
 import { systemTimer } from '../../src/adapters/system-timer.ts';
 import { startRun } from '../../src/app/run-collections.ts';
 import { runAudit } from '../../src/cli/audit-command.ts';
@@ -96,7 +97,7 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
   await here.bank('PUT', '/clock', { now: formatInstant(TICK), frozen: true });
   const { client, tables } = here.store;
   const reader = new BatchReader({ client, table: tables.pipeline, timer: systemTimer, random: Math.random });
-  const runs = new DynamoRuns({ client, table: tables.pipeline, reader });
+  const runs = new DynamoRuns({ client, table: tables.pipeline, reader, log: NO_LOG });
   const connection = connectRedis({ url: redis.url, whenDown: 'wait', onError: () => undefined });
   const queues = new QueueSet(connection);
   const environment = {

@@ -37,6 +37,7 @@ describe('a value read by a schema', () => {
     });
     expect(readBy(schema, { account: { amount: 'secret' } })).toEqual({
       wrong: 'id: a string, which is missing; account.amount: a number',
+      first: 'id',
     });
   });
 });

@@ -104,10 +104,15 @@ function feed(
     random: Math.random,
   });
   const deliver = publish({ publisher, count: (fate) => tools.metrics.streamRecord(label, fate), log });
+  const onLost = (shardId: string): void =>
+    log.error(
+      { alarm: 'events-lost', stream: feederStream(table), shardId },
+      'changes left the stream of a table before they were read',
+    );
   const bridge = new Bridge<TableChange>({
     ...tools,
     stream: feederStream(table),
-    source: new TableStreamSource({ client, table, mayBeMissing }),
+    source: new TableStreamSource({ client, table, mayBeMissing, onLost }),
     beginning: 'start',
     deliver: (shardId, records) =>
       deliver(

@@ -48,7 +48,7 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
   });
   const { log, metrics, times = BRIDGE_TIMES } = tools;
   const clockSource = await clockFrom(config.clock);
-  const stores = openStores(config, clockSource.clock);
+  const stores = openStores(config, clockSource.clock, log);
   const client = createKinesisClient({
     region: config.dynamodb.DYNAMO_REGION,
     endpoint: config.kinesis.AWS_ENDPOINT_URL_KINESIS,
@@ -114,7 +114,7 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
     { log },
   );
   const server =
-    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health });
+    METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health, log });
   log.info(
     { streams: Object.values(names), feeds: feeders[0]?.stream, metricsPort: server?.port },
     'bridges are up',

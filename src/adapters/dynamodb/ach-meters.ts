@@ -6,10 +6,9 @@ import type { AchCounts } from '../../domain/ach/return-rates.ts';
 import { RETURN_CLASSES, RETURN_RATE_DAYS } from '../../domain/ach/return-rates.ts';
 import type { CalendarDate } from '../../domain/calendar-date.ts';
 import { addDays, midnightOf } from '../../domain/calendar-date.ts';
-import { msOf } from '../../domain/instant.ts';
 import type { SubscriptionId } from '../../domain/subscription.ts';
 import type { AchMeters } from '../../ports/ach-meters.ts';
-import { partOf, partsOfList, read } from './item-codec.ts';
+import { partOf, partsOfList, read, ttlSeconds } from './item-codec.ts';
 import { queryToTheEnd } from './query.ts';
 
 const ACH_METER = 'ach-meter';
@@ -39,7 +38,7 @@ export class DynamoAchMeters implements AchMeters {
   ): Promise<void> {
     const counted = Object.entries({ debits, ...returns }).filter(([, more]) => more > 0);
     if (counted.length === 0) return;
-    const expiresAt = Math.floor(msOf(midnightOf(addDays(day, KEPT_DAYS))) / 1000);
+    const expiresAt = ttlSeconds(midnightOf(addDays(day, KEPT_DAYS)));
     await this.options.client.send(
       new UpdateItemCommand({
         TableName: this.options.table,

@@ -7,15 +7,14 @@ import type { RawItem } from './raw-item.ts';
 
 /* How far streams were read, in the pipeline table: a partition for each stream. */
 
-const SHARD = 'SHARD#';
+export const SHARD_PREFIX = 'SHARD#';
 
 export const streamPartition = (stream: string): string => `STREAM#${stream}`;
 export const shardKey = ({ stream, shardId }: ShardRef) => ({
   pk: streamPartition(stream),
-  sk: `${SHARD}${shardId}`,
+  sk: `${SHARD_PREFIX}${shardId}`,
 });
 export const beginningKey = (stream: string) => ({ pk: streamPartition(stream), sk: 'BEGINNING' });
-export const SHARD_PREFIX = SHARD;
 
 const checkpoint = z.object({
   shardId: z.string(),

@@ -6,6 +6,7 @@ import { pageOfParts } from './list-parts.ts';
 import { DUE_LIST_INDEX } from './pipeline-items.ts';
 import { queryPage } from './query.ts';
 import type { RawItem } from './raw-item.ts';
+import { readRows } from './read-rows.ts';
 
 const PAGE_SIZE = 100;
 
@@ -28,7 +29,8 @@ export async function duePage<T>(
     ExpressionAttributeValues: { ':part': { S: part }, ':now': { S: sortableText(asOf) } },
     Limit: PAGE_SIZE,
   }));
-  return { ...readEach(page.items, read), nextKey: page.nextKey };
+  const { found, malformed: unreadable } = readRows(page.items, read);
+  return { found, unreadable, nextKey: page.nextKey };
 }
 
 /** One list that is not spread over parts, because it is short or is read in its order. */
@@ -53,21 +55,6 @@ export async function listPage<T>(
     },
     key,
   );
-  return { ...readEach(items, read), nextKey };
-}
-
-export function readEach<T>(
-  rows: readonly RawItem[],
-  read: (item: RawItem) => T,
-): { readonly found: T[]; readonly unreadable: Error[] } {
-  const found: T[] = [];
-  const unreadable: Error[] = [];
-  for (const item of rows) {
-    try {
-      found.push(read(item));
-    } catch (error) {
-      unreadable.push(error as Error);
-    }
-  }
-  return { found, unreadable };
+  const { found, malformed: unreadable } = readRows(items, read);
+  return { found, unreadable, nextKey };
 }

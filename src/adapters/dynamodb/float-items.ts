@@ -1,4 +1,4 @@
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { z } from 'zod';
 import type { CalendarDate } from '../../domain/calendar-date.ts';
 import { parseDate } from '../../domain/calendar-date.ts';
@@ -9,11 +9,11 @@ import type { Instant } from '../../domain/instant.ts';
 import { formatInstant } from '../../domain/instant.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { RAILS } from '../../domain/subscription.ts';
-import { MalformedRowError } from '../../errors.ts';
 import type { Bypass } from '../../ports/floats.ts';
 import { instant, money } from '../codecs.ts';
 import { attemptId, userId } from './item-codec.ts';
 import type { RawItem } from './raw-item.ts';
+import { readRow } from './read-rows.ts';
 
 /*
  *   FLOAT#id         a float
@@ -167,14 +167,9 @@ export function readBypass(item: RawItem): Bypass {
 export const writeBypass = ({ userId: user, expirationDate, reason }: Bypass): RawItem =>
   marshall({ user_id: user, expiration_date: expirationDate, reason });
 
-function read<T>(schema: z.ZodType<T>, item: RawItem, id: string): T {
-  const result = schema.safeParse(unmarshall(item));
-  if (result.success) return result.data;
-  const [{ path, message } = { path: [], message: 'not readable' }] = result.error.issues;
-  const attribute = path.join('.');
-  throw new MalformedRowError(`row of ${id}: ${attribute} ${message}`, {
+const read = <T>(schema: z.ZodType<T>, item: RawItem, id: string): T =>
+  readRow(schema, item, {
+    name: `row of ${id}`,
     userId: item['user_id']?.S ?? '',
     subscriptionId: recordIdOf(id as FloatId),
-    attribute,
   });
-}

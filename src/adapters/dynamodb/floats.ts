@@ -7,16 +7,16 @@ import { isOpenFloat } from '../../domain/floats/float.ts';
 import type { FloatChange } from '../../domain/floats/outcomes.ts';
 import { isLegalForFloat } from '../../domain/floats/transitions.ts';
 import type { UserId } from '../../domain/subscription.ts';
-import { MalformedRowError, OpenFloatError, RecordChangedError } from '../../errors.ts';
+import { IllegalTransitionError, OpenFloatError, RecordChangedError } from '../../errors.ts';
 import type { CollectionHistory, FloatPage, FloatsRepository } from '../../ports/floats.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Authority, Write } from '../../ports/transaction.ts';
 import type { Condition } from './conditions.ts';
 import { rowIsNew } from './conditions.ts';
-import { readEach } from './due-page.ts';
 import { floatKeys, readFloat, readLogEntry, writeFloat, writeLogEntry } from './float-items.ts';
 import { queryPage, queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
+import { readRows } from './read-rows.ts';
 import type { DynamoWrite, Transactor } from './transaction.ts';
 import { fromWrite, unconditional } from './transaction.ts';
 
@@ -118,7 +118,9 @@ export class DynamoFloats implements FloatsRepository, CollectionHistory {
     also: readonly Write[] = [],
   ): Promise<void> {
     if (!isLegalForFloat(before.status, float.status, cause))
-      throw new Error(`a float does not go from ${before.status} to ${float.status} because of ${cause}`);
+      throw new IllegalTransitionError(
+        `float ${float.floatId} does not go from ${before.status} to ${float.status} because of ${cause}`,
+      );
     const changeId = this.options.ids();
     const changed = () => new RecordChangedError(`float ${float.floatId} was changed meanwhile`);
     const writes = [
@@ -215,7 +217,6 @@ const isAsRead = ({ lastRunTime }: Float): Condition => ({
 });
 
 function pageOf(items: readonly RawItem[], nextKey: PageKey | null): FloatPage {
-  const { found: floats, unreadable } = readEach(items, readFloat);
-  const malformed = unreadable.filter((error) => error instanceof MalformedRowError);
+  const { found: floats, malformed } = readRows(items, readFloat);
   return { floats, malformed, nextKey };
 }

@@ -13,7 +13,7 @@ import type {
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Condition } from './conditions.ts';
 import { rowIsNew, unlessRefused } from './conditions.ts';
-import { duePage, listPage, readEach } from './due-page.ts';
+import { duePage, listPage } from './due-page.ts';
 import {
   TROUBLED_EVENTS,
   WAITING,
@@ -26,6 +26,7 @@ import {
 } from './gateway-items.ts';
 import { queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
+import { readRows } from './read-rows.ts';
 
 export interface GatewayEventsOptions {
   readonly client: DynamoDBClient;
@@ -69,7 +70,7 @@ export class DynamoGatewayEvents implements GatewayEvents {
       ExpressionAttributeValues: { ':pk': { S: refPartition(gateway, ref) }, ':event': { S: 'EVENT#' } },
       ConsistentRead: true,
     });
-    const { found: events, unreadable } = readEach(items, readGatewayEvent);
+    const { found: events, malformed: unreadable } = readRows(items, readGatewayEvent);
     return { events, unreadable };
   }
 

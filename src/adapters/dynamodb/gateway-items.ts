@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { z } from 'zod';
 import type { CalendarDate } from '../../domain/calendar-date.ts';
 import { dateOf } from '../../domain/calendar-date.ts';
@@ -14,14 +14,15 @@ import type {
 } from '../../domain/gateways/subscription.ts';
 import { OWNER_TYPES } from '../../domain/gateways/subscription.ts';
 import { PAYMENT_WORDS, STATE_WORDS } from '../../domain/gateways/transitions.ts';
-import { msOf, plusDays, sortableText } from '../../domain/instant.ts';
-import { readBy } from '../../in-words.ts';
+import { plusDays, sortableText } from '../../domain/instant.ts';
 import type { StoredGatewayEvent } from '../../ports/gateways.ts';
 import { GATEWAY_RESULTS, TROUBLED } from '../../ports/gateways.ts';
 import { instant } from '../codecs.ts';
 import type { PipelineKey } from './item-codec.ts';
-import { dueAttributes, read, write } from './item-codec.ts';
+import { dueAttributes, read, ttlSeconds, write } from './item-codec.ts';
 import type { RawItem } from './raw-item.ts';
+import { keyText } from './raw-item.ts';
+import { readRow } from './read-rows.ts';
 
 /*
  * In the table of gateway subscriptions: one row per subscription, by its id.
@@ -85,10 +86,21 @@ const row = z.object({
 });
 
 export function readGatewaySubscription(item: RawItem): GatewaySubscription {
-  const result = readBy(row, unmarshall(item));
-  if ('wrong' in result)
-    throw new Error(`gateway subscription ${item['id']?.S ?? '?'} cannot be read: ${result.wrong}`);
-  const { told, payment, collision, id: itsId, sku, gateway, quantity, ...columns } = result.data;
+  const key = keyText(item, 'id');
+  const {
+    told,
+    payment,
+    collision,
+    id: itsId,
+    sku,
+    gateway,
+    quantity,
+    ...columns
+  } = readRow(row, item, {
+    name: `gateway subscription ${key}`,
+    userId: item['owner_id']?.S ?? '?',
+    subscriptionId: key,
+  });
   return {
     id: itsId,
     appId: columns.app_id,
@@ -187,7 +199,7 @@ export function writeDone(
   return write(event, content, {
     ...gatewayKeys.event(content),
     ...list,
-    expires_at: Math.floor(msOf(plusDays(receivedAt, EVENT_DAYS)) / 1_000),
+    expires_at: ttlSeconds(plusDays(receivedAt, EVENT_DAYS)),
   });
 }
 

@@ -19,7 +19,7 @@ import type {
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Condition } from './conditions.ts';
 import { rowIsNew } from './conditions.ts';
-import { duePage, listPage, readEach } from './due-page.ts';
+import { duePage, listPage } from './due-page.ts';
 import { eventAsRead } from './gateway-events.ts';
 import {
   COLLISIONS,
@@ -34,6 +34,7 @@ import {
 import type { PipelineKey } from './item-codec.ts';
 import { queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
+import { readRows } from './read-rows.ts';
 import type { DynamoWrite, Transactor } from './transaction.ts';
 
 export const SUBSCRIPTIONS_BY_OWNER = 'owner_id-sku-index';
@@ -77,7 +78,7 @@ export class DynamoGatewaySubscriptions implements GatewaySubscriptions {
         ...(sku === undefined ? {} : { ':sku': { S: sku } }),
       },
     });
-    const { found: subscriptions, unreadable } = readEach(items, readGatewaySubscription);
+    const { found: subscriptions, malformed: unreadable } = readRows(items, readGatewaySubscription);
     return { subscriptions, unreadable };
   }
 

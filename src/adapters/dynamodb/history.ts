@@ -1,10 +1,11 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Instant } from '../../domain/instant.ts';
 import { compareInstants } from '../../domain/instant.ts';
-import { MalformedRowError } from '../../errors.ts';
+import type { MalformedRowError } from '../../errors.ts';
 import type { HistoryEntry, HistoryRepository } from '../../ports/subscriptions.ts';
 import type { Authority } from '../../ports/transaction.ts';
 import { queryToTheEnd } from './query.ts';
+import { readRows } from './read-rows.ts';
 import { rowOf } from './stored-row.ts';
 import { assertOneUser, historyWrite } from './subscription-changes.ts';
 import { readData, readSubscription, withData, writeSubscription } from './subscription-codec.ts';
@@ -35,16 +36,10 @@ export class DynamoHistory implements HistoryRepository {
       KeyConditionExpression: 'subscription_id = :id',
       ExpressionAttributeValues: { ':id': { S: subscriptionID } },
     });
-    const entries: HistoryEntry[] = [];
-    const malformed: MalformedRowError[] = [];
-    for (const item of items) {
-      try {
-        entries.push({ subscription: readSubscription(item), data: readData(item) });
-      } catch (error) {
-        if (!(error instanceof MalformedRowError)) throw error;
-        malformed.push(error);
-      }
-    }
+    const { found: entries, malformed } = readRows(items, (item) => ({
+      subscription: readSubscription(item),
+      data: readData(item),
+    }));
     // The index has no sort key, and texts with fractions would not sort by time anyway.
     return { entries: entries.sort((a, b) => compareInstants(stampOf(a), stampOf(b))), malformed };
   }

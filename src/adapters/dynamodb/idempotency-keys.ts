@@ -4,11 +4,11 @@ import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { z } from 'zod';
 import type { Instant } from '../../domain/instant.ts';
-import { msOf, plusDays } from '../../domain/instant.ts';
+import { plusDays } from '../../domain/instant.ts';
 import type { IdempotencyKeys, KeptAnswer, KeyState, KeyedRequest } from '../../ports/idempotency.ts';
 import { instant } from '../codecs.ts';
 import { rowIsNew, unlessRefused } from './conditions.ts';
-import { read, write } from './item-codec.ts';
+import { read, ttlSeconds, write } from './item-codec.ts';
 import type { RawItem } from './raw-item.ts';
 
 export interface IdempotencyKeysOptions {
@@ -76,5 +76,5 @@ export class DynamoIdempotencyKeys implements IdempotencyKeys {
 const itemOf = (request: KeyedRequest, content: z.output<typeof claim>, at: Instant): RawItem =>
   write(claim, content, {
     ...keyOf(request),
-    expires_at: Math.floor(msOf(plusDays(at, KEPT_DAYS)) / 1000),
+    expires_at: ttlSeconds(plusDays(at, KEPT_DAYS)),
   });

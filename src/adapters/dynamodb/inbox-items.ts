@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Instant } from '../../domain/instant.ts';
-import { msOf, plusDays, sortableText } from '../../domain/instant.ts';
+import { plusDays, sortableText } from '../../domain/instant.ts';
 import type { UserId } from '../../domain/subscription.ts';
 import type {
   AppliedEvent,
@@ -14,7 +14,7 @@ import type {
 import { EVENT_LIMITS, EVENT_STREAMS } from '../../ports/inbox.ts';
 import { instant } from '../codecs.ts';
 import type { PipelineKey } from './item-codec.ts';
-import { dueAttributes, read, userId, write } from './item-codec.ts';
+import { dueAttributes, read, ttlSeconds, userId, write } from './item-codec.ts';
 import { keys } from './pipeline-items.ts';
 import type { RawItem } from './raw-item.ts';
 
@@ -120,7 +120,7 @@ const quarantined = position.extend({
 const quarantineEntry = z.object({ quarantineId: z.string() });
 
 const expiry = (from: Instant, days: number) => ({
-  expires_at: Math.floor(msOf(plusDays(from, days)) / 1000),
+  expires_at: ttlSeconds(plusDays(from, days)),
 });
 
 const identifying = ({ stream, userId: id, sequence }: EventRef): string => `${stream}.${id}.${sequence}`;

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { z } from 'zod';
 import type { AttemptId } from '../../domain/attempt.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { sortableText } from '../../domain/instant.ts';
+import { msOf, sortableText } from '../../domain/instant.ts';
 import type { SubscriptionId, UserId } from '../../domain/subscription.ts';
-import { readBy } from '../../in-words.ts';
 import type { RawItem } from './raw-item.ts';
+import { keyText } from './raw-item.ts';
+import { readRow } from './read-rows.ts';
 
 /*
  * How items of the pipeline table are written and read back with a check, and how they get into lists.
@@ -30,6 +31,9 @@ export interface Due {
 export const dueAttributes = (id: string, due: Due | null) =>
   due === null ? {} : { dueList: partOf(due.list, id), dueAt: sortableText(due.at) };
 
+/** What TTL goes by. */
+export const ttlSeconds = (at: Instant): number => Math.floor(msOf(at) / 1_000);
+
 /** All parts of a list, or of a trigger's verdicts. */
 export const partsOfList = (list: string): string[] =>
   Array.from({ length: PARTS }, (_, part) => `${list}#${part}`);
@@ -38,11 +42,12 @@ export const partOf = (list: string, id: string): string =>
   `${list}#${createHash('sha256').update(id).digest().readUInt8(0) % PARTS}`;
 
 export function read<T>(schema: z.ZodType<T>, item: RawItem): T {
-  const result = readBy(schema, unmarshall(item));
-  if ('data' in result) return result.data;
-  throw new Error(
-    `pipeline item ${item['pk']?.S ?? '?'} / ${item['sk']?.S ?? '?'} cannot be read: ${result.wrong}`,
-  );
+  const key = keyText(item, 'pk', 'sk');
+  return readRow(schema, item, {
+    name: `pipeline item ${key}`,
+    userId: item['userId']?.S ?? '?',
+    subscriptionId: item['subscriptionId']?.S ?? key,
+  });
 }
 
 export const write = <S extends z.ZodType>(schema: S, content: z.output<S>, key: object): RawItem =>

@@ -4,13 +4,12 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { z } from 'zod';
 import type { CalendarDate } from '../../domain/calendar-date.ts';
 import { addDays, midnightOf, parseDate } from '../../domain/calendar-date.ts';
-import { msOf } from '../../domain/instant.ts';
 import type { SubscriptionId } from '../../domain/subscription.ts';
 import type { Notice, Notices } from '../../ports/notices.ts';
 import { instant } from '../codecs.ts';
 import { rowIsNew, unlessRefused } from './conditions.ts';
 import type { PipelineKey } from './item-codec.ts';
-import { read, subscriptionId, write } from './item-codec.ts';
+import { read, subscriptionId, ttlSeconds, write } from './item-codec.ts';
 
 /** As long as the verdict that says the same. */
 const KEPT_DAYS = 90;
@@ -50,7 +49,7 @@ export class DynamoNotices implements Notices {
     const { client, table: TableName } = this.options;
     const Item = write(notice, told, {
       ...keyOf(told.subscriptionId, told.day),
-      expires_at: Math.floor(msOf(midnightOf(addDays(told.day, KEPT_DAYS))) / 1000),
+      expires_at: ttlSeconds(midnightOf(addDays(told.day, KEPT_DAYS))),
     });
     await unlessRefused(() => client.send(new PutItemCommand({ TableName, Item, ...rowIsNew('pk') })));
   }

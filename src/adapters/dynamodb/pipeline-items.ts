@@ -4,7 +4,7 @@ import { ATTEMPT_PROCESSES } from '../../domain/attempt.ts';
 import type { CalendarDate } from '../../domain/calendar-date.ts';
 import { parseDate } from '../../domain/calendar-date.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { msOf, plusDays, sortableText } from '../../domain/instant.ts';
+import { plusDays, sortableText } from '../../domain/instant.ts';
 import { PLANS } from '../../domain/plan.ts';
 import type { SubscriptionId, UserId } from '../../domain/subscription.ts';
 import { RAILS, TERMS } from '../../domain/subscription.ts';
@@ -19,7 +19,16 @@ import type { PageKey } from '../../ports/subscriptions.ts';
 import { instant, money } from '../codecs.ts';
 import { forecast, planTallies, tally } from '../forecast-codec.ts';
 import type { Due, PipelineKey } from './item-codec.ts';
-import { attemptId, dueAttributes, partOf, read, subscriptionId, userId, write } from './item-codec.ts';
+import {
+  attemptId,
+  dueAttributes,
+  partOf,
+  read,
+  subscriptionId,
+  ttlSeconds,
+  userId,
+  write,
+} from './item-codec.ts';
 import type { RawItem } from './raw-item.ts';
 
 /*
@@ -202,7 +211,7 @@ export const items = {
       write(verdict, content, {
         ...keys.verdict(content.subscriptionId, content.triggerId),
         triggerPart: partOf(content.triggerId, content.subscriptionId),
-        expires_at: Math.floor(msOf(plusDays(content.at, VERDICT_DAYS)) / 1000),
+        expires_at: ttlSeconds(plusDays(content.at, VERDICT_DAYS)),
       }),
   },
   freeze: {

@@ -46,6 +46,7 @@ import type { StateContent } from './pipeline-items.ts';
 import { items, keys } from './pipeline-items.ts';
 import { queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
+import { readRows } from './read-rows.ts';
 import { asWrite, fromWrite, unconditional } from './transaction.ts';
 
 export interface PipelineOptions {
@@ -206,8 +207,14 @@ export class DynamoPipeline implements PipelineStore {
       ConsistentRead: true,
     });
     const unreadable: Error[] = [];
-    const kept = <T>(prefix: string, read: (item: RawItem) => T): T[] =>
-      found.filter(({ sk }) => sk?.S?.startsWith(prefix)).flatMap((item) => readable(read, item, unreadable));
+    const kept = <T>(prefix: string, read: (item: RawItem) => T): T[] => {
+      const rows = readRows(
+        found.filter(({ sk }) => sk?.S?.startsWith(prefix)),
+        read,
+      );
+      unreadable.push(...rows.malformed);
+      return rows.found;
+    };
     const [state] = kept('STATE', items.state.read);
     return {
       attempts: kept('ATTEMPT#', items.attempt.read),
@@ -348,15 +355,6 @@ export class DynamoPipeline implements PipelineStore {
       item: { Put: { TableName: this.options.table, Item: item, ...condition } },
       refused: () => new RecordChangedError(refusal),
     });
-  }
-}
-
-function readable<T>(read: (item: RawItem) => T, item: RawItem, unreadable: Error[]): T[] {
-  try {
-    return [read(item)];
-  } catch (error) {
-    unreadable.push(error as Error);
-    return [];
   }
 }
 

@@ -19,6 +19,7 @@ import { QUARANTINE_LIST, appliedPartition, inboxItems, inboxKeys, sortableSeque
 import { InboxWrites } from './inbox-writes.ts';
 import { keys } from './pipeline-items.ts';
 import { countOf, queryPage, queryToTheEnd } from './query.ts';
+import { readRows } from './read-rows.ts';
 import type { DynamoWrite, Transactor } from './transaction.ts';
 
 export interface QuarantineOptions {
@@ -64,20 +65,17 @@ export class DynamoQuarantine implements Quarantine {
       },
       key,
     );
-    const listed = page.items.map(inboxItems.quarantineEntry.read);
-    const found = new Map((await reader.get(listed)).map((item) => [item['pk']?.S, item]));
-    const items: Quarantined[] = [];
-    const unreadable: Error[] = [];
-    for (const { pk } of listed) {
-      try {
-        const item = found.get(pk);
-        const held = item === undefined ? null : inboxItems.quarantined.read(item);
-        if (held !== null) items.push(held);
-      } catch (error) {
-        unreadable.push(error as Error);
-      }
-    }
-    return { items, unreadable, nextKey: page.nextKey };
+    const entries = readRows(page.items, inboxItems.quarantineEntry.read);
+    const stored = new Map((await reader.get(entries.found)).map((item) => [item['pk']?.S, item]));
+    const { found, malformed } = readRows(
+      entries.found.map(({ pk }) => stored.get(pk)).filter((item) => item !== undefined),
+      (item) => inboxItems.quarantined.read(item),
+    );
+    return {
+      items: found.filter((held) => held !== null),
+      unreadable: [...entries.malformed, ...malformed],
+      nextKey: page.nextKey,
+    };
   }
 
   async get(quarantineId: string): Promise<Quarantined | null> {

@@ -1,4 +1,4 @@
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { z } from 'zod';
 import type { CalendarDate } from '../../domain/calendar-date.ts';
 import { parseDate, partsOf } from '../../domain/calendar-date.ts';
@@ -16,11 +16,13 @@ import type {
 } from '../../domain/recurring/recurring.ts';
 import { RECURRING_STATUSES } from '../../domain/recurring/recurring.ts';
 import { RECURRING_CAUSES } from '../../domain/recurring/transitions.ts';
-import { MalformedRowError } from '../../errors.ts';
 import type { DueList, RecurringLogEntry, RecurringRef } from '../../ports/recurring.ts';
 import { instant, money } from '../codecs.ts';
-import { attemptId } from './item-codec.ts';
+import { attemptId, ttlSeconds } from './item-codec.ts';
 import type { RawItem } from './raw-item.ts';
+import { keyText } from './raw-item.ts';
+import type { RowName } from './read-rows.ts';
+import { malformedRow, readRow } from './read-rows.ts';
 
 /*
  *   ACC#id     SUB#id#SKU#sku              a subscription
@@ -151,10 +153,8 @@ export const recurringAttributes = (content: RecurringSubscription) => ({
   FailedTries: content.failedTries,
   Error: content.error,
   CreatedDate: timeText(content.createdDate),
-  ChangedDate: stampText(content.changedDate),
+  ChangedDate: sortableText(content.changedDate),
 });
-
-export const stampText = sortableText;
 
 /** As the table's design has it: to the millisecond, always three digits, so that texts sort by time. */
 const timeText = (at: Instant): string => isoText(msOf(at));
@@ -217,8 +217,6 @@ export const writeReceipt = (receipt: Receipt): RawItem =>
     TTL: ttlSeconds(receipt.expiresAt),
   });
 
-export const ttlSeconds = (at: Instant): number => Math.floor(msOf(at) / 1_000);
-
 const changeRow = z.object({
   ChangedDate: instant,
   Cause: z.enum(RECURRING_CAUSES),
@@ -255,7 +253,7 @@ export const writeChange = ({ subscription, cause, by, attemptId: attempt }: Rec
   marshall(
     {
       ...recurringKeys.change(subscription),
-      ChangedDate: stampText(subscription.changedDate),
+      ChangedDate: sortableText(subscription.changedDate),
       Cause: cause,
       By: by ?? undefined,
       AttemptId: attempt ?? undefined,
@@ -273,8 +271,10 @@ export const writeChange = ({ subscription, cause, by, attemptId: attempt }: Rec
 const counterRow = z.object({ ReceiptNumber: count });
 const markRow = z.object({ Since: day });
 
-export const readCounter = (item: RawItem): number => counterRow.parse(plain(item)).ReceiptNumber;
-export const readMark = (item: RawItem): CalendarDate => markRow.parse(plain(item)).Since;
+export const readCounter = (item: RawItem): number =>
+  read(counterRow, item, { accountId: accountOf(item), recurringId: '?' as RecurringId }).ReceiptNumber;
+export const readMark = (item: RawItem): CalendarDate =>
+  read(markRow, item, { accountId: accountOf(item), recurringId: '?' as RecurringId }).Since;
 
 /**
  * Which subscription an item is, by its key: all that an index has to tell. One with a point in its id, which we never
@@ -291,22 +291,17 @@ export function refOf(item: RawItem): RecurringRef {
 const accountOf = (item: RawItem): AccountId => (item['PK']?.S ?? '').replace(/^ACC#/, '') as AccountId;
 
 /** Numbers as they are written: a double would round what money cannot spare. */
-const plain = (item: RawItem): unknown => unmarshall(item, { wrapNumbers: (text: string) => text });
+const AS_WRITTEN = { wrapNumbers: (text: string) => text };
 
-function read<T>(schema: z.ZodType<T>, item: RawItem, ref: RecurringRef): T {
-  const result = schema.safeParse(plain(item));
-  if (result.success) return result.data;
-  const [{ path, message } = { path: [], message: 'cannot be read' }] = result.error.issues;
-  return malformed(item, ref, path.join('.'), message);
-}
+const read = <T>(schema: z.ZodType<T>, item: RawItem, ref: RecurringRef): T =>
+  readRow(schema, item, nameOf(item, ref), AS_WRITTEN);
 
 function malformed(item: RawItem, ref: RecurringRef, attribute: string, message: string): never {
-  throw new MalformedRowError(
-    `row ${item['PK']?.S ?? '?'} / ${item['SK']?.S ?? '?'}: ${attribute} ${message}`,
-    {
-      userId: ref.accountId,
-      subscriptionId: recurringRecordId(ref),
-      attribute,
-    },
-  );
+  throw malformedRow(nameOf(item, ref), attribute, `${attribute}: ${message}`);
 }
+
+const nameOf = (item: RawItem, ref: RecurringRef): RowName => ({
+  name: `row ${keyText(item, 'PK', 'SK')}`,
+  userId: ref.accountId,
+  subscriptionId: recurringRecordId(ref),
+});

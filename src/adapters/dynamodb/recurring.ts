@@ -3,6 +3,7 @@ import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { CalendarDate } from '../../domain/calendar-date.ts';
 import type { Instant } from '../../domain/instant.ts';
+import { sortableText } from '../../domain/instant.ts';
 import type { RecurringChange } from '../../domain/recurring/outcomes.ts';
 import type {
   AccountId,
@@ -11,7 +12,7 @@ import type {
   RecurringSubscription,
 } from '../../domain/recurring/recurring.ts';
 import { isLegalForRecurring } from '../../domain/recurring/transitions.ts';
-import { IllegalTransitionError, MalformedRowError, RecordChangedError } from '../../errors.ts';
+import { IllegalTransitionError, RecordChangedError } from '../../errors.ts';
 import type {
   DueList,
   DueRecurringPage,
@@ -25,9 +26,10 @@ import type { PageKey } from '../../ports/subscriptions.ts';
 import type { Authority, Write } from '../../ports/transaction.ts';
 import type { Condition } from './conditions.ts';
 import { rowIsNew } from './conditions.ts';
-import { readEach } from './due-page.ts';
+import { ttlSeconds } from './item-codec.ts';
 import { queryPage, queryToTheEnd } from './query.ts';
 import type { RawItem } from './raw-item.ts';
+import { readRows } from './read-rows.ts';
 import {
   NEVER_CHANGED,
   readChange,
@@ -39,8 +41,6 @@ import {
   recurringKeys,
   recurringPrefixes,
   refOf,
-  stampText,
-  ttlSeconds,
   writeChange,
   writeReceipt,
   writeRecurring,
@@ -125,7 +125,7 @@ export class DynamoRecurring implements RecurringRepository {
 
   async getSubscriptionsByAccount(accountId: AccountId): Promise<RecurringOfAccount> {
     const rows = await this.ofAccount(accountId, recurringPrefixes.subscriptions);
-    const { found: subscriptions, malformed } = eachOf(rows, readRecurring);
+    const { found: subscriptions, malformed } = readRows(rows, readRecurring);
     return { subscriptions, malformed };
   }
 
@@ -150,7 +150,7 @@ export class DynamoRecurring implements RecurringRepository {
       },
       key,
     );
-    const { found: receipts, malformed } = eachOf(items, readReceipt);
+    const { found: receipts, malformed } = readRows(items, readReceipt);
     return { receipts, malformed, nextKey };
   }
 
@@ -259,7 +259,7 @@ export class DynamoRecurring implements RecurringRepository {
       },
       key,
     );
-    const { found: due, malformed } = eachOf(items, refOf);
+    const { found: due, malformed } = readRows(items, refOf);
     return { due, malformed, nextKey };
   }
 
@@ -295,19 +295,10 @@ const isAsRead = ({ changedDate }: RecurringSubscription): Condition =>
     ? { ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(ChangedDate)' }
     : {
         ConditionExpression: 'ChangedDate = :read',
-        ExpressionAttributeValues: { ':read': { S: stampText(changedDate) } },
+        ExpressionAttributeValues: { ':read': { S: sortableText(changedDate) } },
       };
 
 const hasNumber = (number: number): Condition => ({
   ConditionExpression: 'ReceiptNumber = :last',
   ExpressionAttributeValues: { ':last': { N: String(number) } },
 });
-
-/** One row that cannot be read must not hide the others. */
-function eachOf<T>(
-  rows: readonly RawItem[],
-  read: (item: RawItem) => T,
-): { readonly found: T[]; readonly malformed: MalformedRowError[] } {
-  const { found, unreadable } = readEach(rows, read);
-  return { found, malformed: unreadable.filter((error) => error instanceof MalformedRowError) };
-}

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Instant } from '../../domain/instant.ts';
-import { msOf, plusDays } from '../../domain/instant.ts';
+import { plusDays } from '../../domain/instant.ts';
 import { VERDICTS } from '../../domain/verdict.ts';
 import type { CollectionRequest } from '../../ports/requests.ts';
 import { REQUEST_PATHS } from '../../ports/requests.ts';
 import { instant } from '../codecs.ts';
 import type { PipelineKey } from './item-codec.ts';
-import { dueAttributes, read, subscriptionId, userId, write } from './item-codec.ts';
+import { dueAttributes, read, subscriptionId, ttlSeconds, userId, write } from './item-codec.ts';
 import type { RawItem } from './raw-item.ts';
 
 export const REQUESTS = 'requests';
@@ -43,5 +43,5 @@ export const writeAccepted = (content: CollectionRequest, lookAgainAt: Instant):
 export const writeEnded = (content: CollectionRequest, endedAt: Instant): RawItem =>
   write(request, content, {
     ...requestKey(content.requestId),
-    expires_at: Math.floor(msOf(plusDays(endedAt, ENDED_REQUEST_DAYS)) / 1000),
+    expires_at: ttlSeconds(plusDays(endedAt, ENDED_REQUEST_DAYS)),
   });

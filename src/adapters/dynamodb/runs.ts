@@ -6,20 +6,22 @@ import type { RunId } from '../../domain/runs.ts';
 import { parseRunId } from '../../domain/runs.ts';
 import type { SubscriptionId } from '../../domain/subscription.ts';
 import type { Verdict } from '../../domain/verdict.ts';
+import type { Log } from '../../ports/log.ts';
 import type { RecordRef, Run, RunPosition, RunStore, RunningRuns } from '../../ports/runs.ts';
 import type { PageKey } from '../../ports/subscriptions.ts';
 import type { BatchReader } from './batch-reader.ts';
 import type { Condition } from './conditions.ts';
 import { rowIsNew, unlessRefused } from './conditions.ts';
-import { readEach } from './due-page.ts';
 import { pageOfParts } from './list-parts.ts';
 import { DUE_LIST_INDEX, RESUMES, RUNNING_RUNS, TRIGGER_INDEX, items, keys } from './pipeline-items.ts';
 import type { RawItem } from './raw-item.ts';
+import { readRows } from './read-rows.ts';
 
 export interface RunsOptions {
   readonly client: DynamoDBClient;
   readonly table: string;
   readonly reader: BatchReader;
+  readonly log: Log;
 }
 
 export class DynamoRuns implements RunStore {
@@ -50,7 +52,7 @@ export class DynamoRuns implements RunStore {
   async getAll(runIds: readonly RunId[]): Promise<Run[]> {
     const wanted = runIds.flatMap((runId) => parseRunId(runId) ?? []);
     const found = await this.options.reader.get(wanted.map(({ process, tick }) => keys.run(process, tick)));
-    return found.map((item) => items.run.read(item));
+    return this.readable(found, items.run.read);
   }
 
   async list(limit: number): Promise<Run[]> {
@@ -64,7 +66,7 @@ export class DynamoRuns implements RunStore {
         Limit: limit,
       }),
     );
-    return Items.map((item) => items.run.read(item));
+    return this.readable(Items, items.run.read);
   }
 
   async running(): Promise<RunningRuns> {
@@ -73,9 +75,9 @@ export class DynamoRuns implements RunStore {
     let key: PageKey | null = null;
     do {
       const page = await this.listed(RUNNING_RUNS, key);
-      const read = readEach(page.items, (item) => items.run.read(item));
+      const read = readRows(page.items, items.run.read);
       runs.push(...read.found);
-      unreadable.push(...read.unreadable);
+      unreadable.push(...read.malformed);
       key = page.nextKey;
     } while (key !== null);
     return { runs, unreadable };
@@ -98,7 +100,7 @@ export class DynamoRuns implements RunStore {
 
   async resumes(key: PageKey | null): Promise<{ records: RecordRef[]; nextKey: PageKey | null }> {
     const page = await this.listed(RESUMES, key);
-    return { records: page.items.map((item) => items.resume.read(item)), nextKey: page.nextKey };
+    return { records: this.readable(page.items, items.resume.read), nextKey: page.nextKey };
   }
 
   async considered(runId: RunId, subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
@@ -121,6 +123,13 @@ export class DynamoRuns implements RunStore {
       ExpressionAttributeValues: { ':part': { S: part } },
     }));
     return { verdicts: page.items.map((item: RawItem) => items.verdict.read(item)), nextKey: page.nextKey };
+  }
+
+  /** One that cannot be read keeps no other from being found, and somebody hears of it. */
+  private readable<T>(rows: readonly RawItem[], read: (item: RawItem) => T): T[] {
+    const { found, malformed } = readRows(rows, read);
+    for (const error of malformed) this.options.log.error({ err: error }, 'a row of the runs cannot be read');
+    return found;
   }
 
   private async knownSince(): Promise<Instant | null> {

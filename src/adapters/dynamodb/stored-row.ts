@@ -1,6 +1,7 @@
-import { MalformedRowError } from '../../errors.ts';
+import type { MalformedRowError } from '../../errors.ts';
 import type { RowAsRead, StoredSubscription, SubscriptionToWrite } from '../../ports/subscriptions.ts';
 import type { RawItem } from './raw-item.ts';
+import { readRows } from './read-rows.ts';
 import { readSubscription } from './subscription-codec.ts';
 
 export const store = (item: RawItem): StoredSubscription => ({
@@ -12,20 +13,10 @@ export const store = (item: RawItem): StoredSubscription => ({
 export const rowOf = (subscription: SubscriptionToWrite): RawItem | null =>
   'row' in subscription ? (subscription.row as unknown as RawItem) : null;
 
-/** Reads what can be read. One bad row must not hide the others. */
 export function storeAll(items: readonly RawItem[]): {
   subscriptions: StoredSubscription[];
   malformed: MalformedRowError[];
 } {
-  const subscriptions: StoredSubscription[] = [];
-  const malformed: MalformedRowError[] = [];
-  for (const item of items) {
-    try {
-      subscriptions.push(store(item));
-    } catch (error) {
-      if (!(error instanceof MalformedRowError)) throw error;
-      malformed.push(error);
-    }
-  }
+  const { found: subscriptions, malformed } = readRows(items, store);
   return { subscriptions, malformed };
 }

@@ -21,12 +21,11 @@ import type {
   StreamRecord,
   StreamSource,
 } from '../../ports/stream-source.ts';
-import { streamFailure } from '../stream-failure.ts';
+import { asked } from '../stream-request.ts';
 import type { RawItem } from './raw-item.ts';
 
 /** A change of a row. Null: the row was not there before, or is not there any more. */
 export interface TableChange {
-  readonly keys: RawItem;
   readonly oldImage: RawItem | null;
   readonly newImage: RawItem | null;
 }
@@ -36,10 +35,9 @@ export interface TableStreamSourceOptions {
   readonly table: string;
   /** A table that is not there has no shards, until it is. Without it that is an error. */
   readonly mayBeMissing?: boolean;
+  /** Changes of this shard were gone before they were read. Called before reading goes on at the oldest that is left. */
+  readonly onLost: (shardId: string) => void;
 }
-
-/** A request that hangs must not keep the shard for ever; its lease would go on beating. */
-const REQUEST_MS = 10_000;
 
 interface Place {
   readonly iterator: string;
@@ -88,7 +86,6 @@ export class TableStreamSource implements StreamSource<TableChange> {
       sequence: dynamodb.SequenceNumber ?? '',
       partitionKey: null,
       data: {
-        keys: dynamodb.Keys ?? {},
         oldImage: dynamodb.OldImage ?? null,
         newImage: dynamodb.NewImage ?? null,
       },
@@ -114,9 +111,9 @@ export class TableStreamSource implements StreamSource<TableChange> {
       return ShardIterator;
     } catch (error) {
       // What came after the checkpoint is a day old and gone. The oldest that is left is next.
-      if (error instanceof TrimmedDataAccessException && from !== 'start')
-        return this.iterator(shardId, 'start');
-      throw error;
+      if (!(error instanceof TrimmedDataAccessException) || from === 'start') throw error;
+      this.options.onLost(shardId);
+      return this.iterator(shardId, 'start');
     }
   }
 
@@ -166,12 +163,4 @@ function placeOf(from: ReadFrom): {
   return from !== 'start' && 'after' in from
     ? { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: from.after }
     : { ShardIteratorType: 'TRIM_HORIZON' };
-}
-
-async function asked<T>(send: (limit: { readonly abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
-  try {
-    return await send({ abortSignal: AbortSignal.timeout(REQUEST_MS) });
-  } catch (error) {
-    throw streamFailure(error as Error);
-  }
 }

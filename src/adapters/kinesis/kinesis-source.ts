@@ -7,7 +7,7 @@ import { GetRecordsCommand, GetShardIteratorCommand, ListShardsCommand } from '@
 import type { Instant } from '../../domain/instant.ts';
 import { instantFromMs, msOf } from '../../domain/instant.ts';
 import type { Batch, ReadFrom, ReadHandle, Shard, StreamSource } from '../../ports/stream-source.ts';
-import { streamFailure } from '../stream-failure.ts';
+import { asked } from '../stream-request.ts';
 
 export interface KinesisSourceOptions {
   readonly client: KinesisClient;
@@ -16,8 +16,6 @@ export interface KinesisSourceOptions {
 
 /** Few enough that a batch is stored while a process that was asked to stop may still wait for it. */
 const MOST_RECORDS = 1_000;
-/** A request that hangs must not keep the shard for ever; its lease would go on beating. */
-const REQUEST_MS = 10_000;
 
 export class KinesisSource implements StreamSource<Uint8Array> {
   private readonly options: KinesisSourceOptions;
@@ -90,12 +88,4 @@ function placeOf(from: ReadFrom): Pick<
   if ('after' in from)
     return { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', StartingSequenceNumber: from.after };
   return { ShardIteratorType: 'AT_TIMESTAMP', Timestamp: new Date(msOf(from.timestamp)) };
-}
-
-async function asked<T>(send: (limit: { readonly abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
-  try {
-    return await send({ abortSignal: AbortSignal.timeout(REQUEST_MS) });
-  } catch (error) {
-    throw streamFailure(error as Error);
-  }
 }

@@ -31,7 +31,7 @@ export function lockContext(options: LockClientOptions): LockContext {
     clock: options.clock,
     timer: options.timer,
     ids: options.ids ?? randomId,
-    report: reporter(options.logger, options.onEvent),
+    report: reporter(options.log, options.onEvent),
     deleteOnSeconds: () => epochSeconds() + Math.ceil((policy.leaseMs + policy.keepRowMs) / 1000),
   };
 }

@@ -1,3 +1,5 @@
+import type { Log } from '../../ports/log.ts';
+
 /** What happened to a lock, for the log and for tests. `contended`: another owner holds it. */
 export type LockEventType =
   | 'acquired'
@@ -16,25 +18,27 @@ export interface LockEvent {
   readonly reason?: string;
 }
 
-/** The part of a pino logger that the lock needs. */
-export interface LockLogger {
-  debug(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
-
 export type Report = (event: LockEvent) => void;
 
-const WORRYING: readonly LockEventType[] = ['taken-over', 'lost', 'release-failed', 'heartbeat-failed'];
+/** Who takes over does what the lock is for; whoever reads wants to know whose work went on elsewhere. */
+const LEVELS: Record<LockEventType, 'debug' | 'info' | 'warn'> = {
+  acquired: 'debug',
+  contended: 'debug',
+  released: 'debug',
+  'taken-over': 'info',
+  lost: 'warn',
+  'release-failed': 'warn',
+  'heartbeat-failed': 'warn',
+};
 
 /** One place that logs and counts. A counter that throws must not break a lock. */
-export function reporter(logger: LockLogger | undefined, onEvent: Report | undefined): Report {
+export function reporter(log: Log | undefined, onEvent: Report | undefined): Report {
   return (event) => {
-    const level = WORRYING.includes(event.type) ? 'warn' : 'debug';
-    logger?.[level]({ lock: event }, `lock ${event.type}`);
+    log?.[LEVELS[event.type]]({ lock: event }, `lock ${event.type}`);
     try {
       onEvent?.(event);
     } catch (error) {
-      logger?.warn({ err: error }, 'lock event hook failed');
+      log?.warn({ err: error }, 'lock event hook failed');
     }
   };
 }

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ConfigurationError } from '../../errors.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
 import type { Timer } from '../../ports/timer.ts';
-import type { LockLogger, Report } from './lock-events.ts';
+import type { Report } from './lock-events.ts';
 
 export interface LockClientOptions {
   readonly client: DynamoDBClient;
@@ -27,7 +28,7 @@ export interface LockClientOptions {
   readonly epochSeconds?: () => number;
   /** Owner names and versions. Must never repeat. Default 128 random bits in hex. */
   readonly ids?: () => string;
-  readonly logger?: LockLogger;
+  readonly log?: Log;
   readonly onEvent?: Report;
 }
 

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Health } from '../../ports/health.ts';
 import { probeStatus } from '../../ports/health.ts';
+import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 
 export interface MetricsServerOptions {
@@ -13,6 +14,7 @@ export interface MetricsServerOptions {
   readonly host?: string;
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
   readonly health: Health;
+  readonly log: Pick<Log, 'warn'>;
 }
 
 export interface MetricsServer {
@@ -34,13 +36,14 @@ export async function openMetricsServer(options: MetricsServerOptions): Promise<
 async function answer(
   path: string | undefined,
   response: ServerResponse,
-  { metrics, health }: MetricsServerOptions,
+  { metrics, health, log }: MetricsServerOptions,
 ): Promise<void> {
   switch (path) {
     case '/metrics':
       try {
         return send(response, 200, await metrics.text(), metrics.contentType);
-      } catch {
+      } catch (error) {
+        log.warn({ err: error }, 'the metrics cannot be read');
         return send(response, 500, 'the metrics cannot be read\n');
       }
     case '/health/live':

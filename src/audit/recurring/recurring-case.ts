@@ -73,24 +73,24 @@ export async function readAccount(
     );
   const receipts = read('REC#', readReceiptRow);
   const changes = read('CHG#', readRecurringChange).sort((a, b) => byInstant(a.at, b.at));
-  const subscriptions = await Promise.all(
-    read('SUB#', readRecurringRow).map(async (row): Promise<RecurringCase> => {
-      const { recurringId } = row;
-      const subscriptionId = recurringRecordId(userId, recurringId);
-      const attempts = readAll(await tables.attemptsOf(subscriptionId), readRecurringAttempt, (_, detail) =>
-        unreadable.push(detail),
-      );
-      return {
-        subscriptionId,
-        userId,
-        row,
-        changes: changes.filter((change) => change.recurringId === recurringId),
-        receipts: receipts.filter((receipt) => receipt.recurringId === recurringId),
-        attempts,
-        periods: periodsOf(subscriptionId, attempts, money),
-      };
-    }),
-  );
+  const subscriptions: RecurringCase[] = [];
+  // One after the other: many accounts are read at once already.
+  for (const row of read('SUB#', readRecurringRow)) {
+    const { recurringId } = row;
+    const subscriptionId = recurringRecordId(userId, recurringId);
+    const attempts = readAll(await tables.attemptsOf(subscriptionId), readRecurringAttempt, (_, detail) =>
+      unreadable.push(detail),
+    );
+    subscriptions.push({
+      subscriptionId,
+      userId,
+      row,
+      changes: changes.filter((change) => change.recurringId === recurringId),
+      receipts: receipts.filter((receipt) => receipt.recurringId === recurringId),
+      attempts,
+      periods: periodsOf(subscriptionId, attempts, money),
+    });
+  }
   return { userId, subscriptions, receipts, counter: read('COUNTER', readCounter)[0] ?? 0, unreadable };
 }
 

@@ -14,7 +14,13 @@ import {
 } from '../../../src/domain/floats/outcomes.ts';
 import { plusMs } from '../../../src/domain/instant.ts';
 import type { UserId } from '../../../src/domain/subscription.ts';
-import { LockLostError, MalformedRowError, OpenFloatError, RecordChangedError } from '../../../src/errors.ts';
+import {
+  IllegalTransitionError,
+  LockLostError,
+  MalformedRowError,
+  OpenFloatError,
+  RecordChangedError,
+} from '../../../src/errors.ts';
 import type { Fence } from '../../../src/ports/lock.ts';
 import { impatientTimer } from '../../support/impatient-timer.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
@@ -141,9 +147,9 @@ describe('a float', () => {
   it('does not go where the table of transitions has no way', async () => {
     const float = await made();
     const impossible = { ...floatSent(float, attempt(), NOW), cause: 'ach-returned' as const };
-    await expect(floats.save(fence, float, impossible)).rejects.toThrow(
-      'does not go from SCHEDULING to ACHSENT',
-    );
+    const saved = floats.save(fence, float, impossible);
+    await expect(saved).rejects.toThrow(IllegalTransitionError);
+    await expect(saved).rejects.toThrow('does not go from SCHEDULING to ACHSENT');
   });
 });
 
@@ -196,6 +202,20 @@ describe('what is due', () => {
     expect(found).toEqual([float]);
     expect(malformed.map(({ row: odd, attribute }) => [odd.subscriptionId, attribute])).toEqual([
       ['float.odd', 'amount'],
+    ]);
+  });
+
+  it('does not disappear when one of its numbers cannot be held: it is reported', async () => {
+    const float = await made({ dueDate: day('2032-01-02') });
+    const [row] = (await all(store.tables.floats)).filter((item) => item['float_id']?.S === float.floatId);
+    const last_run_time = { N: '10000000000000000.5' };
+    const Item = { ...row!, PK: { S: 'FLOAT#long' }, float_id: { S: 'long' }, last_run_time };
+    await store.client.send(new PutItemCommand({ TableName: store.tables.floats, Item }));
+    const dates = { from: day('2032-01-02'), to: day('2032-01-02') };
+    const { floats: found, malformed } = await floats.due({ status: 'SCHEDULING', ...dates }, null);
+    expect(found).toEqual([float]);
+    expect(malformed.map(({ row: odd, attribute }) => [odd.subscriptionId, attribute])).toEqual([
+      ['float.long', 'last_run_time'],
     ]);
   });
 });

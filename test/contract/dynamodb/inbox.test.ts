@@ -1,4 +1,10 @@
-import { PutItemCommand, QueryCommand, ScanCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { plusDays, plusMs } from '../../../src/domain/instant.ts';
@@ -695,10 +701,17 @@ describe('quarantine', () => {
       await desk.inbox.quarantineRaw(position(sequence), Uint8Array.of(1), 'x', plusMs(NOW, 60 - index));
     const key = { pk: { S: `QUARANTINE#users.${user}.130` }, sk: { S: 'ITEM' } };
     await store.client.send(new PutItemCommand({ TableName: store.tables.pipeline, Item: key }));
+    const entry = { pk: { S: 'QUARANTINE' }, sk: { S: '0#names no event' } };
+    await store.client.send(new PutItemCommand({ TableName: store.tables.pipeline, Item: entry }));
     const listed = (await held()).map(({ sequence }) => sequence);
     expect(listed).toEqual(sequences.reverse().filter((sequence) => sequence !== '130'));
     const page = await desk.quarantine.list(null);
     expect(page.nextKey).not.toBeNull();
+    expect(page.unreadable.map(({ message }) => message)).toEqual([
+      'pipeline item QUARANTINE / 0#names no event cannot be read: quarantineId: a string, which is missing',
+    ]);
+    const { pk, sk } = entry;
+    await store.client.send(new DeleteItemCommand({ TableName: store.tables.pipeline, Key: { pk, sk } }));
   });
 });
 

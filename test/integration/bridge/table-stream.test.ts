@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { TrimmedDataAccessException } from '@aws-sdk/client-dynamodb-streams';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStreamsClient } from '../../../src/adapters/dynamodb/streams-client.ts';
 import type { TableChange } from '../../../src/adapters/dynamodb/table-stream-source.ts';
@@ -22,10 +23,12 @@ const row = (userId: string, status: string) => ({
 let store: BillingStore;
 const client = createStreamsClient({ region: 'us-east-1', endpoint: sharedStack().dynamodbUrl });
 let source: TableStreamSource;
+const lost: string[] = [];
 
 beforeAll(async () => {
   store = await billingStore();
-  source = new TableStreamSource({ client, table: store.tables.billing });
+  const onLost = (shardId: string): void => void lost.push(shardId);
+  source = new TableStreamSource({ client, table: store.tables.billing, onLost });
 });
 afterAll(async () => {
   client.destroy();
@@ -44,7 +47,7 @@ async function changesOf(userId: string, from: ReadFrom): Promise<StreamRecord<T
       handle = batch.next;
     }
   }
-  return found.filter(({ data }) => data.keys['user_id']?.S === userId);
+  return found.filter(({ data }) => (data.newImage ?? data.oldImage)?.['user_id']?.S === userId);
 }
 
 describe("a table's changes", () => {
@@ -66,6 +69,25 @@ describe("a table's changes", () => {
     expect(await changesOf(userId, { after: first!.sequence })).toEqual(rest);
     expect(await changesOf(userId, { timestamp: at('2020-01-01T00:00:00Z') })).toEqual(changes);
     expect(await changesOf(userId, { timestamp: at('2100-01-01T00:00:00Z') })).toEqual([]);
+  });
+
+  it('that were gone before they were read are told of, and reading goes on at the oldest that is left', async () => {
+    const userId = randomUUID();
+    await store.putBillingRow(row(userId, 'SCHEDULED'));
+    const [change] = await eventually('the change', async () => {
+      const found = await changesOf(userId, 'start');
+      return found.length === 1 && found;
+    });
+    const shards = (await source.listShards()).map(({ shardId }) => shardId);
+    const faults = injectFaults(client);
+    const trimmed = fail(new TrimmedDataAccessException({ message: 'trimmed', $metadata: {} }));
+    const when = ({ ShardIteratorType }: Record<string, unknown>) =>
+      ShardIteratorType === 'AFTER_SEQUENCE_NUMBER';
+    faults.script('GetShardIteratorCommand', trimmed, { times: Infinity, when });
+    expect(lost).toEqual([]);
+    expect(await changesOf(userId, { after: '1' })).toEqual([change]);
+    expect(lost).toEqual(shards);
+    faults.remove();
   });
 
   it('that are asked for too often or too late are told apart', async () => {

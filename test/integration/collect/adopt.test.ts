@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoRuns } from '../../../src/adapters/dynamodb/runs.ts';
+import { NO_LOG } from '../../../src/adapters/logging/logger.ts';
 import { BatchReader } from '../../../src/adapters/dynamodb/batch-reader.ts';
 import { DynamoSubscriptions } from '../../../src/adapters/dynamodb/subscriptions.ts';
 import { Transactor } from '../../../src/adapters/dynamodb/transaction.ts';
@@ -74,7 +75,7 @@ async function resumesListed(): Promise<string[]> {
     timer: systemTimer,
     random: Math.random,
   });
-  const runs = new DynamoRuns({ client, table: tables.pipeline, reader });
+  const runs = new DynamoRuns({ client, table: tables.pipeline, reader, log: NO_LOG });
   const found: string[] = [];
   let key: PageKey | null = null;
   do {

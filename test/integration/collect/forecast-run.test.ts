@@ -6,6 +6,7 @@ import { BatchReader } from '../../../src/adapters/dynamodb/batch-reader.ts';
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
 import { items } from '../../../src/adapters/dynamodb/pipeline-items.ts';
 import { DynamoRuns } from '../../../src/adapters/dynamodb/runs.ts';
+import { NO_LOG } from '../../../src/adapters/logging/logger.ts';
 import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { compareWithForecast } from '../../../src/app/compare-forecast.ts';
 import type { ForecastProgress } from '../../../src/app/forecast-sum.ts';
@@ -49,7 +50,7 @@ afterEach(() => here.close());
 const runs = (): DynamoRuns => {
   const { client, tables } = here.store;
   const reader = new BatchReader({ client, table: tables.pipeline, timer: systemTimer, random: Math.random });
-  return new DynamoRuns({ client, table: tables.pipeline, reader });
+  return new DynamoRuns({ client, table: tables.pipeline, reader, log: NO_LOG });
 };
 
 const foreteller = (owned: OwnedUsers = { kind: 'all' }): ForecastDependencies => ({

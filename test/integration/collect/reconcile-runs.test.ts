@@ -1,9 +1,19 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { items, keys } from '../../../src/adapters/dynamodb/pipeline-items.ts';
 import { reconcileRuns } from '../../../src/app/reconcile-runs.ts';
 import type { RunDependencies } from '../../../src/app/run-collections.ts';
 import { startRun } from '../../../src/app/run-collections.ts';
 import { plusDays, plusMs } from '../../../src/domain/instant.ts';
+import { RUN_PROCESSES, runId } from '../../../src/domain/runs.ts';
+import { newestTick } from '../../../src/domain/schedule.ts';
+import type { SubscriptionId } from '../../../src/domain/subscription.ts';
+import type { Log } from '../../../src/ports/log.ts';
+import type { RecordRef, RunStore } from '../../../src/ports/runs.ts';
+import type { PageKey } from '../../../src/ports/subscriptions.ts';
 import { drive, inProcess } from '../../support/in-process-run.ts';
+import type { NotedLine } from '../../support/noted-log.ts';
+import { notedLog } from '../../support/noted-log.ts';
 import { at } from '../../support/records.ts';
 import type { World } from '../../support/world.ts';
 import { world } from '../../support/world.ts';
@@ -11,11 +21,14 @@ import { world } from '../../support/world.ts';
 let here: World;
 let dependencies: RunDependencies;
 let wentOn: string[];
+let lines: NotedLine[];
+let log: Log;
 let underWay: Map<string, number>;
 
 beforeEach(async () => {
   here = await world();
-  dependencies = inProcess(here);
+  ({ log, lines } = notedLog());
+  dependencies = inProcess(here, { log });
   wentOn = [];
   underWay = new Map();
 });
@@ -29,7 +42,7 @@ const reconcile = async (now: string): Promise<string[]> => {
     return Promise.resolve();
   };
   const metrics = { runUnderWay: (process: string, ms: number) => void underWay.set(process, ms) };
-  await reconcileRuns({ ...dependencies, metrics, goOn });
+  await reconcileRuns({ ...dependencies, log, metrics, goOn });
   return [...new Set(wentOn)].sort();
 };
 
@@ -101,8 +114,61 @@ describe('the reconciler', () => {
     here.now = at('2026-11-16T10:00:00Z');
     const metrics = { runUnderWay: (process: string, ms: number) => void underWay.set(process, ms) };
     const goOn = () => Promise.reject(new Error('Redis is full'));
-    await expect(reconcileRuns({ ...dependencies, metrics, goOn })).rejects.toThrow('Redis is full');
+    await expect(reconcileRuns({ ...dependencies, log, metrics, goOn })).rejects.toThrow('Redis is full');
     expect(underWay.get('scheduled')).toBe(2 * 3_600_000);
+  });
+
+  it('starts and lists the others where the row of one cannot be read', async () => {
+    await reconcile('2026-11-09T06:00:00Z');
+    await reconcile('2026-11-16T06:30:00Z');
+    const { client, tables } = here.store;
+    const { pk, sk } = keys.run('pause', at('2026-11-13T22:00:00Z'));
+    const broken = { pk: { S: pk }, sk: { S: sk } };
+    await client.send(new PutItemCommand({ TableName: tables.pipeline, Item: broken }));
+    const known = RUN_PROCESSES.map((process) => runId(process, newestTick(process, here.now)));
+    expect(await dependencies.runs.getAll(known)).toHaveLength(9);
+    expect(await dependencies.runs.list(20)).toHaveLength(9);
+    expect(lines.map(({ level, message }) => `${level}: ${message}`)).toEqual(
+      Array(2).fill('error: a row of the runs cannot be read'),
+    );
+  });
+
+  it('goes on with the records that want to be resumed where one entry cannot be read', async () => {
+    const { client, tables } = here.store;
+    const wanted = { userId: 'u', subscriptionId: 's' } as RecordRef;
+    await here.dependencies.pipeline.rememberResume(wanted, here.now);
+    const odd = items.resume.write({ ...wanted, subscriptionId: 'odd' as SubscriptionId }, here.now);
+    const broken = { ...odd, userId: { N: '1' } };
+    await client.send(new PutItemCommand({ TableName: tables.pipeline, Item: broken }));
+    const found: RecordRef[] = [];
+    let key: PageKey | null = null;
+    do {
+      const page: Awaited<ReturnType<RunStore['resumes']>> = await dependencies.runs.resumes(key);
+      found.push(...page.records);
+      key = page.nextKey;
+    } while (key !== null);
+    expect(found).toEqual([wanted]);
+    expect(lines).toHaveLength(1);
+  });
+
+  it('goes on with the others where one cannot, and says so in the end', async () => {
+    await reconcile('2026-11-09T06:00:00Z');
+    here.now = at('2026-11-16T06:30:00Z');
+    const old = await startRun(dependencies, 'scheduled', at('2026-11-12T08:00:00Z'));
+    const metrics = { runUnderWay: () => undefined };
+    const seen = new Set<string>();
+    const goOn = async ({ runId: id }: { runId: string }): Promise<void> => {
+      seen.add(id);
+      if (id.startsWith('pause') || id.startsWith('retry')) throw new Error(`${id} cannot be moved`);
+    };
+    const reconciled = reconcileRuns({ ...dependencies, log, metrics, goOn });
+    await expect(reconciled).rejects.toThrow('cannot be moved');
+    expect(seen.size).toBe(11);
+    expect(seen).toContain(old.runId);
+    expect(lines.map(({ level, fields }) => [level, (fields as { runId: string }).runId])).toEqual([
+      ['error', 'retry-20261113T070000Z'],
+      ['error', 'pause-20261113T220000Z'],
+    ]);
   });
 
   it('finds every run that is under way, however many were started since', async () => {

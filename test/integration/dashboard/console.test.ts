@@ -8,6 +8,7 @@ import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
 import { DynamoPipeline } from '../../../src/adapters/dynamodb/pipeline.ts';
 import { DynamoRequests } from '../../../src/adapters/dynamodb/requests.ts';
 import { DynamoRuns } from '../../../src/adapters/dynamodb/runs.ts';
+import { NO_LOG } from '../../../src/adapters/logging/logger.ts';
 import { DynamoSeeder } from '../../../src/adapters/dynamodb/seeder.ts';
 import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import { startRun } from '../../../src/app/run-collections.ts';
@@ -55,7 +56,7 @@ beforeAll(async () => {
   const table = store.tables.pipeline;
   const reader = new BatchReader({ client: store.client, table, timer: systemTimer, random: Math.random });
   freezes = new DynamoFreezes({ client: store.client, table, timer: systemTimer });
-  runs = new DynamoRuns({ client: store.client, table, reader });
+  runs = new DynamoRuns({ client: store.client, table, reader, log: NO_LOG });
   pipeline = new DynamoPipeline({
     client: store.client,
     table,

@@ -1,7 +1,8 @@
-import { Worker } from 'bullmq';
+import { UnrecoverableError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KEY_PREFIX, connectRedis } from '../../../queues/connection.ts';
+import { pageJobId } from '../../../queues/jobs.ts';
 import { QueueSet } from '../../../queues/queue-set.ts';
 import { runId } from '../../../src/domain/runs.ts';
 import { eventually } from '../../support/processes.ts';
@@ -44,4 +45,16 @@ it('a page that was done while its run stood elsewhere is taken again, and one t
   await queues.ensurePage(page);
   await eventually('it is taken again', () => worker.taken.length === 2);
   await worker.stop();
+});
+
+it('a page that failed comes back however many call it, and may fail as often as a new one', async () => {
+  const page = { runId: runId('scheduled', at('2026-11-17T08:00:00Z')), pass: 1, page: 0 };
+  await queues.addPage(page);
+  const worker = new Worker('collection-pages', null, { connection: redis, prefix: KEY_PREFIX });
+  const job = await worker.getNextJob('token', { block: false });
+  await job.moveToFailed(new UnrecoverableError('odd'), 'token', false);
+  await Promise.all([1, 2, 3].map(() => queues.ensurePage(page)));
+  const back = (await queues.get('collection-pages').getJob(pageJobId(page)))!;
+  expect([await back.getState(), back.attemptsMade]).toEqual(['waiting', 0]);
+  await worker.close();
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { watchReturnRates } from '../../../src/app/return-meters.ts';
+import { countOutcome, watchReturnRates } from '../../../src/app/return-meters.ts';
 import type { AchCounts } from '../../../src/domain/ach/return-rates.ts';
+import type { SubscriptionId } from '../../../src/domain/subscription.ts';
 import type { Log } from '../../../src/ports/log.ts';
+import { notedLog } from '../../support/noted-log.ts';
 import { at } from '../../support/records.ts';
 
 const few: AchCounts = { debits: 10, returns: { unauthorized: 1, administrative: 0, overall: 1 } };
@@ -56,5 +58,23 @@ describe('a look at the return rates', () => {
     await look();
     await look();
     expect(warned).toHaveLength(2);
+  });
+});
+
+describe('an outcome that cannot be counted', () => {
+  it('stands, and the log says that the rates lack it', async () => {
+    const { log, lines } = notedLog();
+    const meters = {
+      add: () => Promise.reject(new Error('throttled')),
+      total: () => Promise.reject(new Error('only counts')),
+    };
+    const clock = { now: () => at('2026-11-30T08:00:00Z') };
+    await countOutcome(
+      { pipeline: { meters }, clock, log },
+      'record-1' as SubscriptionId,
+      { result: 'RETURNED', returnCode: 'R01' } as Parameters<typeof countOutcome>[2],
+      true,
+    );
+    expect(lines).toMatchObject([{ level: 'error', fields: { subscriptionId: 'record-1' } }]);
   });
 });

@@ -39,11 +39,11 @@ describe('a row as JSON can say it', () => {
   it('is there before, after, or both', () => {
     const item = { user_id: { S: 'user-1' } };
     const plain = { user_id: 'user-1' };
-    expect(plainChange({ keys: item, oldImage: null, newImage: item })).toEqual({
+    expect(plainChange({ oldImage: null, newImage: item })).toEqual({
       before: null,
       after: plain,
     });
-    expect(plainChange({ keys: item, oldImage: item, newImage: null })).toEqual({
+    expect(plainChange({ oldImage: item, newImage: null })).toEqual({
       before: plain,
       after: null,
     });

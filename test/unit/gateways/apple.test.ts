@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { SignedDataVerifier } from '@apple/app-store-server-library';
+import { describe, expect, it, vi } from 'vitest';
 import { EVENTS } from '../../../src/adapters/gateways/apple/events.ts';
 import { readEvent, showEvent } from '../../../src/adapters/gateways/apple/read-event.ts';
 import { verifyWith } from '../../../src/adapters/gateways/apple/verify.ts';
@@ -15,6 +16,7 @@ import {
   applePost,
   deliveryOf,
 } from '../../support/gateway-payloads.ts';
+import { notedLog } from '../../support/noted-log.ts';
 import { at } from '../../support/records.ts';
 
 const CHAIN = appleChain();
@@ -165,7 +167,8 @@ describe('its signature', () => {
     environment: 'Production' as const,
     ...more,
   });
-  const verify = verifyWith(settings(CHAIN));
+  const { log, lines } = notedLog();
+  const verify = verifyWith(settings(CHAIN), log);
   const verified = (body: string): Promise<boolean> => verify(deliveryOf(applePost(body)));
 
   it('by Apple, for our app, is accepted', async () => {
@@ -256,6 +259,26 @@ describe('its signature', () => {
       ).toBe(false);
   });
 
+  it('that is refused leaves the word of the library in the log, and nothing of the body', async () => {
+    const other = appleBody(CHAIN, 'DID_RENEW', { ...OPTIONS, data: { environment: 'Sandbox' } });
+    const bodies = [other, appleBody(stranger, 'DID_RENEW', OPTIONS), 'nonsense'];
+    lines.splice(0);
+    for (const body of bodies) expect(await verified(body)).toBe(false);
+    expect(lines.map(({ level, fields }) => [level, fields])).toEqual([
+      ['warn', { status: 'INVALID_ENVIRONMENT' }],
+      ['warn', { status: 'VERIFICATION_FAILURE' }],
+      ['warn', { status: 'MALFORMED' }],
+    ]);
+  });
+
+  it('is not called forged for a fault of ours', async () => {
+    const broken = vi
+      .spyOn(SignedDataVerifier.prototype, 'verifyAndDecodeNotification')
+      .mockRejectedValueOnce(new TypeError('a fault of ours'));
+    await expect(verified(appleBody(CHAIN, 'DID_RENEW', OPTIONS))).rejects.toThrow('a fault of ours');
+    broken.mockRestore();
+  });
+
   it('is compared with the app in the sandbox too, where it is known', async () => {
     const sandbox = { environment: 'Sandbox' };
     const body = (appAppleId: number | undefined) =>
@@ -265,12 +288,12 @@ describe('its signature', () => {
         transaction: sandbox,
         renewal: sandbox,
       });
-    const inSandbox = verifyWith(settings(CHAIN, { environment: 'Sandbox' }));
+    const inSandbox = verifyWith(settings(CHAIN, { environment: 'Sandbox' }), log);
     const asks = (appId: number | undefined) => inSandbox(deliveryOf(applePost(body(appId))));
     expect(await asks(APPLE.appId)).toBe(true);
     expect(await asks(undefined)).toBe(true);
     expect(await asks(1)).toBe(false);
-    const ofAnyApp = verifyWith(settings(CHAIN, { environment: 'Sandbox', appId: undefined }));
+    const ofAnyApp = verifyWith(settings(CHAIN, { environment: 'Sandbox', appId: undefined }), log);
     expect(await ofAnyApp(deliveryOf(applePost(body(1))))).toBe(true);
   });
 

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { NO_LOG } from '../../../src/adapters/logging/logger.ts';
 import type { MetricsServer } from '../../../src/adapters/metrics/metrics-server.ts';
 import { openMetricsServer } from '../../../src/adapters/metrics/metrics-server.ts';
 import type { Health, HealthReport } from '../../../src/ports/health.ts';
+import { notedLog } from '../../support/noted-log.ts';
 
 describe('the metrics server', () => {
   const metrics = { text: async () => 'figures 1\n', contentType: 'text/plain; version=0.0.4' };
@@ -10,7 +12,14 @@ describe('the metrics server', () => {
   afterEach(() => server?.close());
 
   const open = async (options: Partial<Parameters<typeof openMetricsServer>[0]> = {}) => {
-    server = await openMetricsServer({ port: 0, host: '127.0.0.1', metrics, health, ...options });
+    server = await openMetricsServer({
+      port: 0,
+      host: '127.0.0.1',
+      metrics,
+      health,
+      log: NO_LOG,
+      ...options,
+    });
     return server;
   };
   const get = async (path: string, method = 'GET') => {
@@ -29,9 +38,12 @@ describe('the metrics server', () => {
     expect(await get('/metrics?now=1')).toEqual(figures);
   });
 
-  it('says that it cannot read them', async () => {
-    await open({ metrics: { ...metrics, text: () => Promise.reject(new Error('no')) } });
+  it('says that it cannot read them, and why in the log', async () => {
+    const { log, lines } = notedLog();
+    const why = new Error('Redis is away');
+    await open({ log, metrics: { ...metrics, text: () => Promise.reject(why) } });
     expect((await get('/metrics')).status).toBe(500);
+    expect(lines).toMatchObject([{ level: 'warn', fields: { err: why } }]);
   });
 
   it.each([
@@ -72,8 +84,8 @@ describe('the metrics server', () => {
 
   it('refuses to start on a port that is taken', async () => {
     const { port } = await open();
-    await expect(openMetricsServer({ port, host: '127.0.0.1', metrics, health })).rejects.toThrow(
-      /EADDRINUSE/,
-    );
+    await expect(
+      openMetricsServer({ port, host: '127.0.0.1', metrics, health, log: NO_LOG }),
+    ).rejects.toThrow(/EADDRINUSE/);
   });
 });

@@ -6,10 +6,10 @@ export const apple: GatewayAdapter = {
   path: 'apple',
   read: readEvent,
   show: showEvent,
-  async open({ apple: settings }) {
+  async open({ apple: settings }, log) {
     if (settings === null) return null;
     // Apple's library takes a while to load; only a process that verifies needs it.
     const { verifyWith } = await import('./verify.ts');
-    return verifyWith(settings);
+    return verifyWith(settings, log);
   },
 };
