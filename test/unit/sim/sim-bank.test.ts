@@ -39,6 +39,7 @@ async function troubleOf(mood: Partial<BankDial>): Promise<string[]> {
     hooks: {
       onLedger: () => undefined,
       onKeyReused: () => undefined,
+      onRefundedAgain: () => undefined,
       publish: () => undefined,
       onTrouble: (kind) => void trouble.add(kind),
     },
