@@ -197,9 +197,10 @@ describe('a refund', () => {
     };
     const dependencies = { ...rest, processor: refusing, users: payments.dependencies.users };
     const wish = { ...record, triggerId: 'refund.refused', by: { who: 'a test' } };
-    await expect(
-      refundPayment({ ...dependencies, tiers: {}, owned: { kind: 'all' } }, wish),
-    ).rejects.toMatchObject({ refused: 'refund-declined' });
+    const ask = () => refundPayment({ ...dependencies, tiers: {}, owned: { kind: 'all' } }, wish);
+    await expect(ask()).rejects.toMatchObject({ refused: 'refund-declined' });
+    // Whoever asks under the same key did not hear it.
+    await expect(ask()).rejects.toMatchObject({ refused: 'refund-declined' });
     expect((await on.history(record)).at(-1)).toMatchObject({ data_cause: 'refund-declined' });
     expect(await on.here.row(record)).toMatchObject({ billingStatus: 'COMPLETED', usioError: '' });
     await isListed(record, 'not_refundable');
