@@ -447,6 +447,17 @@ describe('a reactivation', () => {
     expect(await on.violations(member)).toEqual([]);
   });
 
+  it('is refused while a period that was paid ahead is still to begin: it would be paid twice', async () => {
+    const record = await on.here.member();
+    await on.here.collect('INITIAL', record);
+    const ahead = await on.newest(record, 'SCHEDULED');
+    expect(await on.here.collect('MANUAL_REPAYMENT', ahead)).toMatchObject({ verdict: 'collected' });
+    await on.desk.happens(record.userId, 'CANCEL');
+    expect(await reactivate(record)).toMatchObject(refusal('already-active'));
+    expect(await moved(record)).toEqual([2, 0]);
+    expect(await on.violations(record)).toEqual([]);
+  });
+
   it.each(['SCHEDULED', 'PAUSED'] as const)(
     'ends what the member had cancelled and is still %s: its flag is gone, and it is billed no more',
     async (billingStatus) => {
