@@ -110,6 +110,7 @@ export function dialsOf(random: Random): Dials {
       callbackTwice: upTo(0.5),
       callbackEarly: upTo(0.3),
       callbackLate: upTo(0.4),
+      refundsRefused: upTo(0.6),
     },
     every: Object.fromEntries(
       STORM_KINDS.map((kind) => [

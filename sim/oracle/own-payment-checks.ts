@@ -65,11 +65,11 @@ export class OwnPaymentChecks {
       this.wrong(attempt, 'was opened for another amount than its record says');
     if (attempt['upgrades']?.M !== undefined)
       this.upgradeOpened(attempt, attempt['upgrades'].M, born, sentMs);
-    else if (text(attempt, 'process') === 'REACTIVATION') this.comeBackOpened(attempt, born);
+    else if (text(attempt, 'process') === 'REACTIVATION') this.comeBackOpened(attempt, born, sentMs);
     else this.wrong(attempt, 'was opened on a new record, and nobody comes back or wants another plan');
   }
 
-  private comeBackOpened(attempt: Item, born: Item): void {
+  private comeBackOpened(attempt: Item, born: Item, sentMs: number): void {
     const userId = text(attempt, 'userId');
     if (!this.asked.has('come-back', userId, text(attempt, 'triggerId')))
       this.wrong(attempt, 'is of a member who has not asked to come back');
@@ -82,6 +82,8 @@ export class OwnPaymentChecks {
       const recordId = text(row, 'subscription_id');
       if (isToCome(row) && !isLeaving(row))
         this.wrong(attempt, `was opened beside ${recordId}, which is to come`);
+      if (isTakenAhead(row, sentMs))
+        this.wrong(attempt, `was opened beside ${recordId}, which is paid ahead`);
       const isOver = isToCome(row) || text(row, 'updated_event') === CLOSED;
       if (isOver && recordId !== text(born, 'subscription_id') && this.isOpen(recordId))
         this.wrong(attempt, `was opened while a charge of ${recordId} has no answer`);
@@ -159,6 +161,12 @@ export class OwnPaymentChecks {
     this.report({ rule: '6', userId, recordId, detail: `attempt ${name} ${detail}` });
   }
 }
+
+/** A period that was paid, or tried to be had, before it begins. */
+const isTakenAhead = (row: Item, nowMs: number): boolean =>
+  ['COMPLETED', 'ACHSENT', 'ERROR'].includes(text(row, 'billing_status')) &&
+  text(row, 'billing_date').endsWith('T06:00:00Z') &&
+  ms(text(row, 'billing_date')) > nowMs + CLOCK_MS;
 
 /** So near to midnight two processes may mean two days. */
 const CLOCK_MS = 3_600_000 + 120_000;

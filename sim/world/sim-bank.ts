@@ -59,6 +59,8 @@ export interface BankDial {
   readonly callbackEarly: number;
   /** By up to two days. */
   readonly callbackLate: number;
+  /** It does not want to give the money back, and does not say why. */
+  readonly refundsRefused: number;
 }
 
 interface BankEvent {
@@ -140,7 +142,9 @@ export class SimBank {
     const payment = this.byConfirmation.get(confirmationId);
     if (payment === undefined) return null;
     if (payment.status === 'REFUNDED') this.hooks.onRefundedAgain(key, payment);
-    const isDone = payment.status === 'COMPLETED' && !payment.isGivenBack;
+    const isRefused = this.random.chance(this.dial().refundsRefused);
+    if (isRefused) this.hooks.onTrouble('refund-refused');
+    const isDone = payment.status === 'COMPLETED' && !payment.isGivenBack && !isRefused;
     const answer: BankPayment = isDone
       ? { ...payment, status: 'COMPLETED' }
       : { ...payment, status: 'FAILED', errorCode: 'not_refundable', errorMessage: 'not refundable' };

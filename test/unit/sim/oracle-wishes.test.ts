@@ -104,6 +104,11 @@ describe('coming back', () => {
     ['nobody asked for it', () => begin({ triggerId: 'wish.2' }), 'has not asked'],
     ['it costs something else', () => begin({ amount: '9.99' }, born({ billing_amount: '9.99' })), '9.99'],
     ['the member is banned', () => ((status = 'BANNED'), begin()), 'is BANNED'],
+    [
+      'a period is paid ahead',
+      () => (rows.push(row({ billing_status: 'COMPLETED' })), begin()),
+      'paid ahead',
+    ],
     ['the member is there', () => (rows.push(row({})), begin()), 'which is to come'],
   ])('is found where %s', (_, arrange, detail) => {
     oracle.asked.note('come-back', 'u1', 'wish.1');
