@@ -12,6 +12,7 @@ export interface Dials {
   readonly services: FateDial;
   readonly streams: FateDial;
   readonly bank: BankDial;
+  readonly wishes: WishDial;
   /** Mean number of steps between two; Infinity: never. */
   readonly every: Readonly<Record<StormKind, number>>;
   /** Of events that members or the bank cause: published twice by a producer that retried. */
@@ -23,6 +24,17 @@ export interface Dials {
   readonly ttlNever: boolean;
   /** How far a clock that jumps is off at most. */
   readonly clockOffMs: number;
+}
+
+/** What people ask of the API about memberships and money. */
+export interface WishDial {
+  /** Of payments: how many an operator is asked to give back. */
+  readonly refunds: number;
+  /** How often in ninety days: of each who has left, */
+  readonly comeBacks: number;
+  /** and of each member. */
+  readonly upgrades: number;
+  readonly downgrades: number;
 }
 
 /** The audit compares times of several clocks and says how far they may differ: 2 s about a freeze, 5 s from us to the bank. */
@@ -98,6 +110,7 @@ export function dialsOf(random: Random): Dials {
       callbackTwice: upTo(0.5),
       callbackEarly: upTo(0.3),
       callbackLate: upTo(0.4),
+      refundsRefused: upTo(0.6),
     },
     every: Object.fromEntries(
       STORM_KINDS.map((kind) => [
@@ -110,6 +123,7 @@ export function dialsOf(random: Random): Dials {
     ttlLate: upTo(0.9),
     clockOffMs: random.chance(1 / 3) ? HOUR_MS : CLOCKS_AGREE_MS,
     ttlNever: random.chance(1 / 6),
+    wishes: { refunds: upTo(0.5), comeBacks: upTo(40), upgrades: upTo(5), downgrades: upTo(5) },
   };
 }
 

@@ -13,6 +13,7 @@ import { randomOf } from './random.ts';
 import { CrystalBall } from './roles/crystal-ball.ts';
 import { ApiDesk } from './roles/api-desk.ts';
 import { startBridges } from './roles/bridges.ts';
+import { MembershipDesk } from './roles/membership-desk.ts';
 import { SupervisedRole } from './roles/role.ts';
 import { startScheduler } from './roles/scheduler.ts';
 import { SETTINGS } from './roles/settings.ts';
@@ -20,6 +21,7 @@ import { startWorkers } from './roles/workers.ts';
 import { Acts } from './scenario/acts.ts';
 import { populate } from './scenario/population.ts';
 import { Storm } from './scenario/storm.ts';
+import { Wishes } from './scenario/wishes.ts';
 import type { BillingRun } from './scenario/windows.ts';
 import { windowsOf } from './scenario/windows.ts';
 import { TABLES, World } from './world/world.ts';
@@ -80,7 +82,7 @@ export async function simulate(options: SimulationOptions): Promise<SeedResult> 
 /** What a day is like. */
 interface Weather {
   /** Null: no member or operator does anything by themselves. */
-  readonly acts: Acts | null;
+  readonly people: { readonly acts: Acts; readonly wishes: Wishes } | null;
   readonly afterStep: () => void;
   /** Nothing changes but by what the house does: then it can be foretold. */
   readonly isSettled?: boolean;
@@ -108,6 +110,7 @@ class Simulation {
         this.tallies.add(entry);
       },
       onKeyReused: (key, { userId, reference }) => this.oracle.keyReused(key, userId, reference),
+      onRefundedAgain: (key, { userId, reference }) => this.oracle.refundedAgain(key, userId, reference),
       onPublished: (stream, { id, type, userId, isMalformed }) => {
         const identity = stream === 'users' ? `users#${id}` : `payments#${id}#${type}`;
         const { promises } = this.oracle;
@@ -120,6 +123,7 @@ class Simulation {
       nowMs: () => this.world.timeline.nowMs,
       neighboursOf: (userId) => this.world.members.of(userId),
       attemptOf: (recordId, attemptId) => this.attempt(recordId, attemptId),
+      rowsOf: (userId) => this.rowsOf(userId),
       tables: TABLES,
     });
     this.expiry = this.world.random('expiry');
@@ -145,22 +149,36 @@ class Simulation {
       new SupervisedRole(world, 'api', desk.start),
     ];
     const acts = new Acts(world, desk);
+    const wishes = new Wishes(world, this.membershipDesk(desk), acts);
     const storm = new Storm(world, roles);
 
     for (let day = 0; day < this.options.days && this.isRight(); day += 1)
-      await this.live(day, { acts, afterStep: () => storm.afterStep() });
+      await this.live(day, { people: { acts, wishes }, afterStep: () => storm.afterStep() });
     world.becomeCalm();
     world.trace.write('world', 'quiet');
     for (let day = 0; day < QUIET_DAYS && this.isRight(); day += 1) {
       desk.unfreezeAll();
       desk.clearQuarantine();
       await this.live(this.options.days + day, {
-        acts: null,
+        people: null,
         afterStep: () => undefined,
         isSettled: day >= SETTLING_DAYS,
       });
     }
     if (this.isRight()) await this.judge();
+  }
+
+  private membershipDesk(desk: ApiDesk): MembershipDesk {
+    const { world, oracle } = this;
+    const { asked } = oracle;
+    return new MembershipDesk(world, desk, {
+      onRefundAsked: (recordId, key) => asked.note('refund', recordId, key),
+      onRefundAnswered: (recordId, refundId, isTaken) => oracle.refundAnswered(recordId, refundId, isTaken),
+      onComeBackAsked: (userId, key) => asked.note('come-back', userId, key),
+      onCameBack: (userId, recordId) => oracle.cameBack(userId, recordId),
+      onUpgradeAsked: (userId, key) => asked.note('upgrade', userId, key),
+      onPlanAsked: (userId, tierName) => asked.note('plan', userId, tierName),
+    });
   }
 
   /** The world ends with the step that is under way. */
@@ -170,7 +188,7 @@ class Simulation {
   };
 
   /** One day: a window for each time at which something starts, and nothing in between. */
-  private async live(day: number, { acts, afterStep, isSettled = false }: Weather): Promise<void> {
+  private async live(day: number, { people, afterStep, isSettled = false }: Weather): Promise<void> {
     const dayMs = this.startMs + day * DAY_MS;
     const windows = windowsOf(dayMs);
     for (const { atMs, run } of windows) {
@@ -180,8 +198,9 @@ class Simulation {
       await timeline.leap(atMs);
       if (run === 'scheduled') this.lastScheduledMs = atMs;
       this.letExpire();
-      acts?.plan(1 / windows.length, WINDOW_MS);
-      if (run === 'scheduled') acts?.planLastMinute();
+      people?.acts.plan(1 / windows.length, WINDOW_MS);
+      people?.wishes.plan(1 / windows.length, WINDOW_MS);
+      if (run === 'scheduled') people?.acts.planLastMinute();
       await this.untilQuiet(afterStep);
       await this.look(10 * DAY_MS);
       await foretold?.();
@@ -258,6 +277,7 @@ class Simulation {
       pipeline: world.dynamo.items(TABLES.pipeline) as Iterable<Item>,
       openAttempts: oracle.intents.openAttempts,
       moneyOf: (recordId) => oracle.money.of(recordId),
+      isGivenBack: (confirmationId) => oracle.money.isGivenBack(confirmationId),
       secondRail: oracle.intents.secondRail,
       hasClosed: (userId) => oracle.promises.hasClosed(userId),
       neighboursOf: (userId) => world.members.of(userId),
@@ -278,6 +298,15 @@ class Simulation {
       ConsistentRead: true,
     }) as { Item?: Item };
     return item ?? null;
+  }
+
+  private rowsOf(userId: string): readonly Item[] {
+    const { Items: items = [] } = this.world.dynamo.execute('Query', {
+      TableName: TABLES.billing,
+      KeyConditionExpression: 'user_id = :u',
+      ExpressionAttributeValues: { ':u': { S: userId } },
+    }) as { Items?: readonly Item[] };
+    return items;
   }
 
   result(): SeedResult {

@@ -1,5 +1,6 @@
 import type { Change, Item } from './items.ts';
 import { cents, ms, text } from './items.ts';
+import type { OwnPaymentChecks } from './own-payment-checks.ts';
 import type { Report } from './verdict.ts';
 
 /** Whoever looked just before a freeze was acknowledged may still send an intent. */
@@ -10,15 +11,8 @@ const FACTS_GRACE_MS = 120_000;
 /** So old can what a holder of the lock has read be when it writes. */
 const LEASE_MS = 35_000;
 
-/** What memberships cost, in cents, by tier and term. Whoever has no tier has the oldest. */
-const BASE = { MONTHLY: 499, YEARLY: 3_999 };
-const PRICES: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  '': BASE,
-  'Base:v0': BASE,
-  'Plus:v1': { MONTHLY: 999 },
-};
-
-const BY_HAND = 'MANUAL_REPAYMENT';
+/** A member has asked for it: to pay, to come back, to have a better plan (which has no name of its own). */
+const BY_HAND: ReadonlySet<string> = new Set(['MANUAL_REPAYMENT', 'REACTIVATION', 'NOT_IDENTIFIED']);
 const COLLECTABLE: ReadonlySet<string> = new Set(['SCHEDULED', 'ERROR']);
 
 export interface Neighbours {
@@ -72,6 +66,7 @@ export class IntentChecks {
   private readonly report: Report;
   private readonly nowMs: () => number;
   private readonly neighboursOf: (userId: string) => Neighbours;
+  private readonly own: OwnPaymentChecks;
   /** Members of whom an event waits, since when. */
   private readonly flagged = new Map<string, number>();
   /** Members of whom an event is in quarantine, since when. */
@@ -90,10 +85,12 @@ export class IntentChecks {
   constructor(
     report: Report,
     parts: { readonly nowMs: () => number; readonly neighboursOf: (userId: string) => Neighbours },
+    own: OwnPaymentChecks,
   ) {
     this.report = report;
     this.nowMs = parts.nowMs;
     this.neighboursOf = parts.neighboursOf;
+    this.own = own;
   }
 
   freeze(whom: string): void {
@@ -140,7 +137,7 @@ export class IntentChecks {
 
   private noteDecline(attempt: Item, attempts: readonly Change[]): void {
     const code = text(attempt['resolution']?.M ?? null, 'errorCode');
-    const isByHand = text(attempt, 'process') === BY_HAND;
+    const isByHand = BY_HAND.has(text(attempt, 'process'));
     const isNsf = text(attempt, 'rail') === 'PINLESS' && (code === '62' || code === '05');
     if (!isNsf || isByHand || !this.neighboursOf(text(attempt, 'userId')).hasAccount) return;
     this.secondRail.declines += 1;
@@ -185,10 +182,13 @@ export class IntentChecks {
     if (isRefund) return;
     this.openedMs.set(text(attempt, 'attemptId'), sentMs);
     this.nothingForbids(attempt, 'opened', sentMs);
-    const row = rows.find(
-      ({ before }) => text(before, 'subscription_id') === text(attempt, 'subscriptionId'),
-    )?.before;
-    if (row === undefined || row === null) return this.wrong(attempt, 'opened on no record');
+    const changed = rows.find(
+      ({ after }) => text(after, 'subscription_id') === text(attempt, 'subscriptionId'),
+    );
+    if (changed === undefined || changed.after === null) return this.wrong(attempt, 'opened on no record');
+    const { before: row } = changed;
+    this.userMayBeCharged(attempt, sentMs);
+    if (row === null) return this.own.opened(attempt, changed.after, sentMs);
     if (!COLLECTABLE.has(text(row, 'billing_status')))
       this.wrong(attempt, `opened on a record that was ${text(row, 'billing_status')}`);
     if (text(row, 'updated_event') === 'PENDING_CANCELLATION')
@@ -197,9 +197,9 @@ export class IntentChecks {
       this.wrong(attempt, 'opened on a record that was closed with its account');
     if (text(row, 'billing_amount') !== text(attempt, 'amount'))
       this.wrong(attempt, 'opened for another amount than the record says');
-    if (cents(text(attempt, 'amount')) !== PRICES[text(row, 'receipt_tier_name')]?.[text(row, 'term')])
+    if (cents(text(attempt, 'amount')) !== this.own.priceOf(row))
       this.wrong(attempt, `opened for ${text(attempt, 'amount')}, which is not what the membership costs`);
-    this.userMayBeCharged(attempt, row, sentMs);
+    this.isDue(attempt, row);
     if (text(attempt, 'rail') === 'ACH') this.present(attempt);
     const isTurn = attempt['insteadOf']?.S !== undefined;
     if (isTurn) return;
@@ -215,25 +215,31 @@ export class IntentChecks {
       this.wrong(attempt, 'sent again after days');
   }
 
+  /** What stands against it for longer than anybody may not have known. */
+  frozenBy(attempt: Item, sentMs: number): string | null {
+    const scopes = ['global', text(attempt, 'rail'), `user:${text(attempt, 'userId')}`];
+    const isOld = (whom: string): boolean => sentMs - (this.frozen.get(whom) ?? sentMs) > FREEZE_GRACE_MS;
+    return scopes.find(isOld) ?? null;
+  }
+
   private nothingForbids(attempt: Item, done: string, sentMs: number): void {
     const userId = text(attempt, 'userId');
     const isOlder = (sinceMs: number | undefined, graceMs: number): boolean =>
       sinceMs !== undefined && sentMs - sinceMs > graceMs;
-    for (const whom of ['global', text(attempt, 'rail'), `user:${userId}`])
-      if (isOlder(this.frozen.get(whom), FREEZE_GRACE_MS))
-        this.wrong(attempt, `${done} although ${whom} is frozen`);
+    const frozen = this.frozenBy(attempt, sentMs);
+    if (frozen !== null) this.wrong(attempt, `${done} although ${frozen} is frozen`);
     if (text(attempt, 'rail') === 'ACH' && isOlder(this.blocked.get(text(attempt, 'accountId')), LEASE_MS))
       this.wrong(attempt, `${done} on an account that must not be debited`);
     if (isOlder(this.flagged.get(userId), LEASE_MS))
       this.wrong(attempt, `${done} while an event of the membership waits`);
-    if (text(attempt, 'process') !== BY_HAND && isOlder(this.quarantined.get(userId), LEASE_MS))
+    if (!BY_HAND.has(text(attempt, 'process')) && isOlder(this.quarantined.get(userId), LEASE_MS))
       this.wrong(attempt, `${done} while an event of the membership is in quarantine`);
   }
 
   /** Nobody is charged, unless they ask for it, who is known not to have the money: it would cost them a fee. */
   private canPay(attempt: Item, sentMs: number): void {
     const { balanceCents, balanceSinceMs } = this.neighboursOf(text(attempt, 'userId'));
-    if (text(attempt, 'process') === BY_HAND || sentMs - balanceSinceMs <= FACTS_GRACE_MS) return;
+    if (BY_HAND.has(text(attempt, 'process')) || sentMs - balanceSinceMs <= FACTS_GRACE_MS) return;
     if (balanceCents < cents(text(attempt, 'amount')))
       this.wrong(attempt, `opened although the member has ${balanceCents} cents`);
   }
@@ -254,15 +260,19 @@ export class IntentChecks {
       this.presented.delete(recordId);
   }
 
-  private userMayBeCharged(attempt: Item, row: Item, sentMs: number): void {
+  private userMayBeCharged(attempt: Item, sentMs: number): void {
     const { status, statusSinceMs, isEmployee } = this.neighboursOf(text(attempt, 'userId'));
     const isOld = sentMs - statusSinceMs > FACTS_GRACE_MS;
-    const isByHand = text(attempt, 'process') === BY_HAND;
-    if (isOld && status !== 'ACTIVE')
+    // PAUSED is who has left: only whoever comes back is charged then.
+    const mayBePaused = text(attempt, 'process') === 'REACTIVATION' && status === 'PAUSED';
+    if (isOld && status !== 'ACTIVE' && !mayBePaused)
       this.wrong(attempt, `opened although the user is ${status ?? 'unknown'}`);
     if (isEmployee) this.wrong(attempt, 'opened although the user is an employee');
+  }
+
+  private isDue(attempt: Item, row: Item): void {
     if (
-      !isByHand &&
+      !BY_HAND.has(text(attempt, 'process')) &&
       text(attempt, 'process') !== 'PAUSE' &&
       ms(text(row, 'billing_date')) > this.nowMs() + FREEZE_GRACE_MS
     )

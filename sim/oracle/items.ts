@@ -15,6 +15,19 @@ export interface Change {
 
 export const text = (item: Item | null, name: string): string => item?.[name]?.S ?? '';
 
+/** Of the pipeline table: a charge or a refund. */
+export const isAttempt = (item: Item): boolean => text(item, 'sk').startsWith('ATTEMPT#');
+
+/** How an attempt ended. Empty: it has not. */
+export const resolutionOf = (attempt: Item): string => text(attempt['resolution']?.M ?? null, 'status');
+
+export const isToCome = (row: Item): boolean => ['SCHEDULED', 'PAUSED'].includes(text(row, 'billing_status'));
+
+export const isLeaving = (row: Item): boolean => text(row, 'updated_event') === 'PENDING_CANCELLATION';
+
+/** Times that are not set are of the year 1. */
+export const isUntried = (row: Item): boolean => text(row, 'initial_run_date') < '0002';
+
 /** Who a change in the lock table, the billing table or an attempt concerns. */
 export const LOCK_PREFIX = 'subscription-billing:user_id:';
 

@@ -2,6 +2,7 @@ import type { Item } from './items.ts';
 import { ms, text } from './items.ts';
 import type { Neighbours } from './intent-checks.ts';
 import type { MoneyOf } from './money-checks.ts';
+import { refundsHaveEnded } from './refund-checks.ts';
 import type { Report } from './verdict.ts';
 
 const DAY_MS = 86_400_000;
@@ -10,6 +11,7 @@ export interface QuietWorld {
   readonly rows: Iterable<Item>;
   readonly pipeline: Iterable<Item>;
   readonly moneyOf: (recordId: string) => MoneyOf;
+  readonly isGivenBack: (confirmationId: string) => boolean;
   readonly secondRail: { readonly declines: number; readonly turns: number };
   readonly openAttempts: ReadonlyMap<string, string>;
   readonly neighboursOf: (userId: string) => Neighbours;
@@ -42,6 +44,8 @@ export function checkLiveness(world: QuietWorld): void {
     booksAgree(world, row);
     nothingToCome(world, row);
   }
+  const movedMs = (recordId: string): number => world.moneyOf(recordId).lastMs;
+  refundsHaveEnded({ ...world, movedMs, beforeMs: world.nowMs - TOLD_MS });
   const { declines, turns } = world.secondRail;
   if (declines >= ENOUGH_DECLINES && turns === 0)
     world.report({

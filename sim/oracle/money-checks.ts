@@ -10,11 +10,14 @@ export interface Money {
   readonly rail: string;
   readonly cents: number;
   readonly atMs: number;
+  readonly confirmationId: string;
+  readonly refundKey: string | null;
 }
 
 /** What the bank has moved for one record. */
 export interface MoneyOf {
   standing: number;
+  debits: number;
   keptCents: number;
   /** Entries that were sent to the member's bank account. */
   presented: number;
@@ -29,6 +32,7 @@ export class MoneyChecks {
   private readonly report: Report;
   private readonly attemptOf: (recordId: string, attemptId: string) => Item | null;
   private readonly records = new Map<string, MoneyOf>();
+  private readonly givenBack = new Set<string>();
   debits = 0;
 
   constructor(report: Report, attemptOf: (recordId: string, attemptId: string) => Item | null) {
@@ -37,7 +41,13 @@ export class MoneyChecks {
   }
 
   of(reference: string): MoneyOf {
-    const known = this.records.get(reference) ?? { standing: 0, keptCents: 0, presented: 0, lastMs: 0 };
+    const known = this.records.get(reference) ?? {
+      standing: 0,
+      debits: 0,
+      keptCents: 0,
+      presented: 0,
+      lastMs: 0,
+    };
     this.records.set(reference, known);
     return known;
   }
@@ -51,11 +61,27 @@ export class MoneyChecks {
     if (account.standing > 1) this.wrong('1', money, `${account.standing} debits stand`);
     if (account.keptCents < 0)
       this.wrong('5', money, `${-account.keptCents} cents more were given back than taken`);
-    if (money.effect === 'debit') this.intended(money, account);
+    if (money.effect === 'debit') return this.intended(money, account);
+    this.givenBack.add(money.confirmationId);
+    if (money.refundKey !== null) this.refundIntended(money, money.refundKey);
+  }
+
+  isGivenBack(confirmationId: string): boolean {
+    return this.givenBack.has(confirmationId);
+  }
+
+  private refundIntended(money: Money, key: string): void {
+    const refund = this.attemptOf(money.reference, key);
+    if (refund === null) return this.wrong('2', money, `a refund under ${key}, which is no attempt`);
+    if (text(refund, 'refundOf') !== money.confirmationId)
+      this.wrong('2', money, `refund ${key} gave back another payment than it should`);
+    if (refund['resolution']?.M !== undefined)
+      this.wrong('2', money, `a refund under ${key}, which had its answer`);
   }
 
   private intended(money: Money, account: MoneyOf): void {
     this.debits += 1;
+    account.debits += 1;
     if (money.rail === 'ACH') account.presented += 1;
     if (account.presented > MOST_PRESENTED)
       this.wrong('6', money, `an entry was presented ${account.presented} times`);

@@ -39,6 +39,11 @@ export class PromiseChecks {
     this.closings.set(identity, userId);
   }
 
+  /** Whoever asks to come back, and whose charge is begun, has an account again. */
+  cameBack(userId: string): void {
+    this.gone.delete(userId);
+  }
+
   /** The house knows that this member has closed the account. */
   hasClosed(userId: string): boolean {
     return this.gone.has(userId);

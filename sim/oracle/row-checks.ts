@@ -3,6 +3,10 @@ import type { Change, Item } from './items.ts';
 import { nanos, text } from './items.ts';
 import type { Report } from './verdict.ts';
 
+/** The record by which a member comes back, also one who has closed the account. */
+export const isComeBack = (born: Item): boolean =>
+  text(born, 'process') === 'REACTIVATION' && text(born, 'billing_status') === 'CANCELLED';
+
 /** Attributes of the history row only. */
 const isShared = (name: string): boolean => !name.startsWith('data_');
 
@@ -52,7 +56,8 @@ export class RowChecks {
       gone.delete(recordId);
       const cause = text(written.get(recordId) ?? null, 'data_cause');
       if (from === null) {
-        if (this.closed.has(text(after, 'user_id')))
+        if (isComeBack(after)) this.closed.delete(text(after, 'user_id'));
+        else if (this.closed.has(text(after, 'user_id')))
           this.wrong('7', after, 'a period was opened after the account was closed');
         continue;
       }

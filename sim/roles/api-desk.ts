@@ -1,5 +1,6 @@
 import { dropQuarantined, listQuarantine } from '../../src/app/quarantine.ts';
 import { orderRun } from '../../src/app/order-run.ts';
+import type { DeskDependencies } from '../../src/app/desk/desk.ts';
 import { requestPayment } from '../../src/app/request-payment.ts';
 import { takeSignal } from '../../src/app/take-signal.ts';
 import { dayInChicago } from '../../src/domain/signals.ts';
@@ -10,6 +11,7 @@ import type { Stores } from '../../src/wiring/stores.ts';
 import type { SimProcess } from '../world/sim-process.ts';
 import { SimQueueSet } from '../world/sim-queues.ts';
 import type { World } from '../world/world.ts';
+import { membershipTools } from './membership-tools.ts';
 import type { StartRole } from './role.ts';
 import { simStores } from './role.ts';
 import { SETTINGS } from './settings.ts';
@@ -24,10 +26,12 @@ export interface DeskHooks {
 
 type Call = (tools: Tools) => Promise<void>;
 
-interface Tools {
+/** What the API works with, in one of its processes. */
+export interface Tools {
   readonly process: SimProcess;
   readonly stores: Stores;
   readonly queues: SimQueueSet;
+  readonly memberships: DeskDependencies;
 }
 
 interface Lift {
@@ -53,11 +57,10 @@ export class ApiDesk {
   }
 
   readonly start: StartRole = (world, process) => {
-    this.tools = {
-      process,
-      stores: simStores(world, process),
-      queues: new SimQueueSet(world.wire(process, 'fail')),
-    };
+    const stores = simStores(world, process);
+    const wire = world.wire(process, 'fail');
+    const memberships = membershipTools(world, process, stores, wire);
+    this.tools = { process, stores, queues: new SimQueueSet(wire), memberships };
   };
 
   /** A member pays by hand. The key is the caller's: asked again it is the same request. */
@@ -151,7 +154,7 @@ export class ApiDesk {
     });
   }
 
-  private ask(what: string, call: Call, asked = 1): void {
+  ask(what: string, call: Call, asked = 1): void {
     const { world, tools } = this;
     world.trace.write('caller', what);
     let isAnswered = false;

@@ -17,6 +17,12 @@ export const SETTINGS = readConfig(
     QUEUE_STALL_MS: String(STALL_MS),
     COLLECTION_CONCURRENCY: '8',
     PAGE_SIZE: '20',
+    // As it is by default, and one more to go up to, which is sold for a year as well.
+    TIERS: JSON.stringify({
+      Base: { v0: { MONTHLY: '4.99', YEARLY: '39.99' } },
+      Plus: { v1: { MONTHLY: '9.99' } },
+      Best: { v1: { MONTHLY: '19.99', YEARLY: '159.99' } },
+    }),
   },
   {
     dynamodb: sections.dynamodb,

@@ -53,7 +53,12 @@ export function simServices(world: World, process: SimProcess): Services {
           );
           return payment;
         }),
-      refund: (key, confirmationId) => ask(() => bank.refund(key, confirmationId)),
+      refund: (key, confirmationId) =>
+        ask(() => {
+          const payment = bank.refund(key, confirmationId);
+          world.trace.write('bank', `refund ${key} ${payment?.reference} ${payment?.status}`);
+          return payment;
+        }),
       findByKey: (key) => find(() => bank.findByKey(key)),
       findByConfirmation: (confirmationId) => find(() => bank.findByConfirmation(confirmationId)),
     },

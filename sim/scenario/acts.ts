@@ -138,7 +138,7 @@ export class Acts {
   }
 
   /** Some do one thing after the other within seconds: only in this order does it make sense. */
-  private changeMind(member: SimMember): void {
+  changeMind(member: SimMember): void {
     let afterMs = 0;
     while (this.random.chance(UNDECIDED)) {
       afterMs += this.random.next() * MIND_MS;
@@ -147,7 +147,7 @@ export class Acts {
     }
   }
 
-  private tell({ userId }: SimMember, type: string): void {
+  tell({ userId }: SimMember, type: string): void {
     const id = `event-${(this.events += 1)}`;
     const isMalformed = this.random.chance(this.world.dials.malformedEvents);
     if (isMalformed) this.world.noteFault('event-malformed');
@@ -159,7 +159,7 @@ export class Acts {
     this.world.publish('users', userId, { id, type, source: 'UserService', data }, isMalformed);
   }
 
-  private setStatus(member: SimMember, status: string): void {
+  setStatus(member: SimMember, status: string): void {
     Object.assign(member, { status, statusSinceMs: this.world.timeline.nowMs });
     this.world.trace.write('world', `status ${member.userId} ${status}`);
   }

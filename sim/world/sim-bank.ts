@@ -39,6 +39,10 @@ export interface LedgerEntry {
   readonly rail: Rail;
   readonly cents: number;
   readonly atMs: number;
+  /** Of the payment that it belongs to. */
+  readonly confirmationId: string;
+  /** Of whoever asked for the money back. Null: nobody did. */
+  readonly refundKey: string | null;
 }
 
 /** How the bank behaves. Chances are per payment. */
@@ -55,6 +59,8 @@ export interface BankDial {
   readonly callbackEarly: number;
   /** By up to two days. */
   readonly callbackLate: number;
+  /** It does not want to give the money back, and does not say why. */
+  readonly refundsRefused: number;
 }
 
 interface BankEvent {
@@ -68,6 +74,8 @@ export interface BankHooks {
   readonly onLedger: (entry: LedgerEntry) => void;
   /** The same key with another body: somebody retried something else under it. */
   readonly onKeyReused: (key: string, before: BankRequest, now: BankRequest) => void;
+  /** What was given back is asked for once more, under another key. */
+  readonly onRefundedAgain: (key: string, payment: BankRequest) => void;
   readonly publish: (userId: string, event: object) => void;
   /** Something unpleasant that the bank did. */
   readonly onTrouble: (kind: string) => void;
@@ -133,14 +141,17 @@ export class SimBank {
     if (done !== undefined) return done;
     const payment = this.byConfirmation.get(confirmationId);
     if (payment === undefined) return null;
-    const isDone = payment.status === 'COMPLETED' && !payment.isGivenBack;
+    if (payment.status === 'REFUNDED') this.hooks.onRefundedAgain(key, payment);
+    const isRefused = this.random.chance(this.dial().refundsRefused);
+    if (isRefused) this.hooks.onTrouble('refund-refused');
+    const isDone = payment.status === 'COMPLETED' && !payment.isGivenBack && !isRefused;
     const answer: BankPayment = isDone
       ? { ...payment, status: 'COMPLETED' }
       : { ...payment, status: 'FAILED', errorCode: 'not_refundable', errorMessage: 'not refundable' };
     this.refunds.set(key, answer);
     if (isDone) {
       payment.status = 'REFUNDED';
-      this.giveBack(payment);
+      this.giveBack(payment, key);
       this.tell(payment, { type: 'SUBSCRIPTION_REFUNDED', status: 'REFUNDED' }, this.hours(0, 3));
     }
     return answer;
@@ -220,13 +231,15 @@ export class SimBank {
     this.tell(payment, { type: 'SUBSCRIPTION_CHARGED_BACK', status: 'CHARGED_BACK', returnCode: 'CB' });
   }
 
-  private giveBack(payment: BankPayment): void {
+  private giveBack(payment: BankPayment, refundKey: string | null = null): void {
     payment.isGivenBack = true;
-    this.book(payment, 'credit');
+    this.book(payment, 'credit', refundKey);
   }
 
-  private book({ key, userId, reference, rail, cents }: BankPayment, effect: 'debit' | 'credit'): void {
-    const entry = { effect, key, userId, reference, rail, cents, atMs: this.timeline.nowMs };
+  private book(payment: BankPayment, effect: 'debit' | 'credit', refundKey: string | null = null): void {
+    const { key, userId, reference, rail, cents, confirmationId } = payment;
+    const { nowMs: atMs } = this.timeline;
+    const entry = { effect, key, userId, reference, rail, cents, atMs, confirmationId, refundKey };
     this.ledger.push(entry);
     const member = this.members.of(userId);
     member.balanceCents += effect === 'debit' ? -cents : cents;

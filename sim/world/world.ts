@@ -50,7 +50,7 @@ export interface StoreOperation {
   readonly changes: readonly ItemChange[];
 }
 
-export interface WorldHooks extends Pick<BankHooks, 'onLedger' | 'onKeyReused'> {
+export interface WorldHooks extends Pick<BankHooks, 'onLedger' | 'onKeyReused' | 'onRefundedAgain'> {
   readonly onStoreOperation: (operation: StoreOperation) => void;
   readonly onPublished: (
     stream: 'users' | 'payments',

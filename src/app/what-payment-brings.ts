@@ -45,10 +45,13 @@ function asItStands({ record }: Case, period: Subscription): Subscription[] {
   return next === null ? [] : [next];
 }
 
-/** What the member had cancelled. The membership that was paid for just now has periods of its own. */
+/**
+ * What the member had cancelled, and what of it was taken back before the answer was known. The membership that was paid
+ * for just now has periods of its own: a member would be billed for both.
+ */
 const givenUp = ({ dependencies, partition }: Case) =>
   partition
-    .filter((record) => isToCome(record) && isLeaving(record))
+    .filter((record) => isToCome(record) && (isLeaving(record) || record.initialRunDate === null))
     .map(
       (record) => ({ record: cancelled(record, dependencies.clock.now()), cause: 'reactivated' }) as const,
     );

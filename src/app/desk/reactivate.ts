@@ -1,7 +1,8 @@
 import { ownRecord } from '../../domain/plans/own-record.ts';
 import { REACTIVATED, isComingBack } from '../../domain/plans/coming-back.ts';
 import { isLeaving, isPeriod, isToCome } from '../../domain/plans/upcoming.ts';
-import type { Subscription, UserId } from '../../domain/subscription.ts';
+import type { Instant } from '../../domain/instant.ts';
+import type { BillingStatus, Subscription, UserId } from '../../domain/subscription.ts';
 import { ACCOUNT_CLOSED } from '../../domain/subscription.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
@@ -85,10 +86,18 @@ const hasLeft = (record: Subscription): boolean =>
   (isComingBack(record) && !isStillWanted(record)) ||
   (record.billingStatus === 'CANCELLED' && record.updatedEvent === ACCOUNT_CLOSED);
 
+/** Paid by hand before its time, say, and still owed where that came back: to be charged now is to pay for it twice. */
+const isTakenAhead = (record: Subscription, now: Instant): boolean =>
+  isPeriod(record) && record.billingDate > now && TAKEN.has(record.billingStatus);
+
+const TAKEN: ReadonlySet<BillingStatus> = new Set(['COMPLETED', 'ACHSENT', 'ERROR']);
+
 /** What the member had before, and comes back to. */
-function lastPeriod({ partition }: MemberFile): StoredSubscription {
+function lastPeriod({ partition, now }: MemberFile): StoredSubscription {
   if (partition.some((record) => isToCome(record) && !isLeaving(record)))
     throw new Refusal('already-active', 'the member has a period to come');
+  if (partition.some((record) => isTakenAhead(record, now)))
+    throw new Refusal('already-active', 'a period that is still to begin is paid, or was tried');
   const last = partition.findLast(isPeriod) ?? partition.at(-1);
   if (last === undefined) throw new Refusal('membership-ended', 'there never was a membership: activate one');
   return last;

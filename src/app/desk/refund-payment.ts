@@ -36,6 +36,7 @@ export function refundPayment(dependencies: DeskDependencies, wish: RefundWish):
     const earlier = earlierRefund(attempts, record);
     if (earlier !== null && earlier.resolution !== null)
       return { status: 'sent', attemptId: earlier.attemptId, record };
+    assertNotRefused(attempts, wish);
     if (record.billingStatus !== 'COMPLETED' || record.transactionId === '')
       throw new Refusal(
         'not-refundable',
@@ -58,6 +59,19 @@ function earlierRefund(
   const refunds = attempts.filter(({ refundOf }) => refundOf !== null && refundOf === transactionId);
   return refunds.find(({ resolution }) => resolution?.status !== 'FAILED') ?? null;
 }
+
+/** Whoever asks under the same key has not heard the answer, and it is the same. Under another it is another refund. */
+function assertNotRefused(attempts: readonly AttemptRecord[], { triggerId }: RefundWish): void {
+  const refused = attempts.find(
+    (attempt) =>
+      attempt.refundOf !== null && attempt.triggerId === triggerId && attempt.resolution?.status === 'FAILED',
+  );
+  if (refused === undefined) return;
+  throw declined(`${refused.rail}-${refused.resolution?.errorCode ?? 'declined'}`);
+}
+
+const declined = (reason: string): Refusal =>
+  new Refusal('refund-declined', `the processor refused to give it back: ${reason}`);
 
 /** The way it came. The row tells it of payments that the Go service collected. */
 function railOf(attempts: readonly AttemptRecord[], record: StoredSubscription): Rail {
@@ -92,8 +106,7 @@ async function told(
   { record: { userId, subscriptionId } }: Case,
   { verdict, reason, attemptId }: Verdict,
 ): Promise<Refund> {
-  if (verdict === 'refund-declined')
-    throw new Refusal('refund-declined', `the processor refused to give it back: ${reason}`);
+  if (verdict === 'refund-declined') throw declined(reason);
   const { subscriptions: rows } = await subscriptions.listByUserID(userId);
   const record = rows.find((row) => row.subscriptionId === subscriptionId);
   if (record === undefined || attemptId === null) throw new Error('a refund has a record and an attempt');

@@ -197,9 +197,10 @@ describe('a refund', () => {
     };
     const dependencies = { ...rest, processor: refusing, users: payments.dependencies.users };
     const wish = { ...record, triggerId: 'refund.refused', by: { who: 'a test' } };
-    await expect(
-      refundPayment({ ...dependencies, tiers: {}, owned: { kind: 'all' } }, wish),
-    ).rejects.toMatchObject({ refused: 'refund-declined' });
+    const ask = () => refundPayment({ ...dependencies, tiers: {}, owned: { kind: 'all' } }, wish);
+    await expect(ask()).rejects.toMatchObject({ refused: 'refund-declined' });
+    // Whoever asks under the same key did not hear it.
+    await expect(ask()).rejects.toMatchObject({ refused: 'refund-declined' });
     expect((await on.history(record)).at(-1)).toMatchObject({ data_cause: 'refund-declined' });
     expect(await on.here.row(record)).toMatchObject({ billingStatus: 'COMPLETED', usioError: '' });
     await isListed(record, 'not_refundable');
@@ -455,6 +456,17 @@ describe('a reactivation', () => {
       },
     });
     expect(await on.violations(member)).toEqual([]);
+  });
+
+  it('is refused while a period that was paid ahead is still to begin: it would be paid twice', async () => {
+    const record = await on.here.member();
+    await on.here.collect('INITIAL', record);
+    const ahead = await on.newest(record, 'SCHEDULED');
+    expect(await on.here.collect('MANUAL_REPAYMENT', ahead)).toMatchObject({ verdict: 'collected' });
+    await on.desk.happens(record.userId, 'CANCEL');
+    expect(await reactivate(record)).toMatchObject(refusal('already-active'));
+    expect(await moved(record)).toEqual([2, 0]);
+    expect(await on.violations(record)).toEqual([]);
   });
 
   it.each(['SCHEDULED', 'PAUSED'] as const)(

@@ -101,6 +101,19 @@ describe('a reactivation whose answer was lost', () => {
     expect(await isPaid(own)).toMatchObject([{ billingStatus: 'SCHEDULED', updatedEvent: LEAVING }]);
   });
 
+  it('ends what was cancelled before, also where that was taken back meanwhile', async () => {
+    const record = await on.here.member();
+    await on.here.collect('INITIAL', record);
+    await says(record, 'CANCEL');
+    const [old] = await toCome(record);
+    const own = await unanswered(record);
+    expect(await says(own, 'RETRACT')).toMatchObject({ result: 'changed', changed: [old!.subscriptionId] });
+    const [next, ...more] = await isPaid(own);
+    expect(next!.subscriptionId).not.toBe(old!.subscriptionId);
+    expect(more).toEqual([]);
+    expect(await on.here.row(old!)).toMatchObject({ billingStatus: 'CANCELLED' });
+  });
+
   it.each<MembershipEventType>(['CANCEL', 'SUB_PAUSED', 'CLOSEACCOUNT'])(
     'is not sent again after %s, whoever asks: it may not have been charged yet',
     async (type) => {

@@ -20,7 +20,8 @@ async function rulesBroken(doClocksAgree: boolean): Promise<string[]> {
     async *freezeLog() {},
   } as unknown as AuditTables;
   const tallies = new BankTallies();
-  tallies.add({ effect: 'debit', key: 'k', userId: 'u', reference: 'a', rail: 'ACH', cents: 499, atMs: 0 });
+  const debit = { effect: 'debit', key: 'k', confirmationId: 'c', refundKey: null } as const;
+  tallies.add({ ...debit, userId: 'u', reference: 'a', rail: 'ACH', cents: 499, atMs: 0 });
   const broken = new Set<string>();
   await auditUsers(tables, ['u'], {
     money: tallies.all,

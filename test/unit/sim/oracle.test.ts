@@ -33,6 +33,7 @@ beforeEach(() => {
     nowMs: () => nowMs,
     neighboursOf: () => neighbours,
     attemptOf: (recordId, attemptId) => attempts.get(`${recordId} ${attemptId}`) ?? null,
+    rowsOf: () => [],
     tables: TABLES,
   });
   lockBy('worker');
@@ -422,6 +423,8 @@ describe('money', () => {
     rail: 'PINLESS',
     cents: 499,
     atMs: NOW_MS,
+    confirmationId: 'c1',
+    refundKey: null,
     ...more,
   });
 
@@ -541,7 +544,8 @@ describe('when everything is quiet', () => {
       pipeline: [],
       openAttempts: new Map(),
       neighboursOf: () => neighbours,
-      moneyOf: () => ({ standing: 0, keptCents: 0, presented: 0, lastMs: 0 }),
+      isGivenBack: () => false,
+      moneyOf: () => ({ standing: 0, debits: 0, keptCents: 0, presented: 0, lastMs: 0 }),
       secondRail: { declines: 0, turns: 0 },
       hasClosed: () => false,
       lastRunMs: NOW_MS,
@@ -553,6 +557,7 @@ describe('when everything is quiet', () => {
   };
   const moved = (standing: number) => () => ({
     standing,
+    debits: 1,
     keptCents: 0,
     presented: 0,
     lastMs: NOW_MS - 10 * DAY_MS,

@@ -32,6 +32,7 @@ async function sendTwice(send: Send, stored: Record<string, { N: string }> | nul
     onPublished: () => undefined,
     onLedger: () => undefined,
     onKeyReused: () => undefined,
+    onRefundedAgain: () => undefined,
   });
   await world.makeTables();
   if (stored !== null)
