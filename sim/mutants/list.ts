@@ -270,6 +270,15 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/integration/payments/apply-payment-event.test.ts',
   },
   {
+    name: 'what-was-given-up-replaces-what-was-paid',
+    what: 'word of a charge that was given up takes the place of the payment made since, and a third debit follows',
+    file: 'src/app/tell-aside.ts',
+    find: "billingStatus === 'ACHSENT' || billingStatus === 'COMPLETED' || billingStatus === 'REFUNDED';",
+    replace: "billingStatus === 'REFUNDED';",
+    // The bank would have to hide a payment for a day, and the member to pay again before it is told of.
+    test: 'test/integration/payments/given-up.test.ts',
+  },
+  {
     name: 'forget-who-resumes',
     what: 'who asks to be charged on resuming is not, and has no membership',
     file: 'src/app/apply-membership.ts',

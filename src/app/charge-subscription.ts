@@ -150,7 +150,7 @@ function noteIfRefused(
 }
 
 /** It leaves a history row and nothing else. */
-const untouched = (record: StoredSubscription): StoredSubscription => ({
+export const untouched = (record: StoredSubscription): StoredSubscription => ({
   ...record,
   process: record.process ?? 'NOT_IDENTIFIED',
 });
