@@ -469,6 +469,14 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/integration/memberships/coming-back.test.ts',
   },
   {
+    name: 'come-back-and-keep-the-old-period',
+    what: 'who came back and took the cancellation back before the answer was known is billed twice within one period',
+    file: 'src/app/what-payment-brings.ts',
+    find: 'isToCome(record) && (isLeaving(record) || !wasBilledSince(own, partition))',
+    replace: 'isToCome(record) && isLeaving(record)',
+    test: 'test/integration/memberships/coming-back.test.ts',
+  },
+  {
     name: 'upgrade-whatever-it-has-become',
     what: "a year's price is charged every month: the upgrade was paid for before a pause, and heard of after it",
     file: 'src/app/what-payment-brings.ts',

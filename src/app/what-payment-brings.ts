@@ -42,13 +42,20 @@ function asItStands({ record }: Case, period: Subscription): Subscription[] {
   return next === null ? [] : [next];
 }
 
-/** What the member had cancelled. The membership that was paid for just now has periods of its own. */
-const givenUp = ({ dependencies, partition }: Case) =>
+/**
+ * What was to come when the member came back: they had cancelled it, and whoever has taken that back since has not asked to
+ * pay twice. The membership that was paid for just now has periods of its own, unless another was billed meanwhile.
+ */
+const givenUp = ({ dependencies, partition, record: own }: Case) =>
   partition
-    .filter((record) => isToCome(record) && isLeaving(record))
+    .filter((record) => isToCome(record) && (isLeaving(record) || !wasBilledSince(own, partition)))
     .map(
       (record) => ({ record: cancelled(record, dependencies.clock.now()), cause: 'reactivated' }) as const,
     );
+
+/** The record of a reactivation is dated by the second of asking. */
+const wasBilledSince = ({ billingDate }: Subscription, partition: readonly Subscription[]): boolean =>
+  partition.some(({ initialRunDate }) => initialRunDate !== null && initialRunDate > billingDate);
 
 const cancelled = (record: StoredSubscription, now: Instant): StoredSubscription => ({
   ...record,
