@@ -268,6 +268,15 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/integration/payments/apply-payment-event.test.ts',
   },
   {
+    name: 'what-was-given-up-replaces-what-was-paid',
+    what: 'word of a charge that was given up takes the place of the payment made since, and a third debit follows',
+    file: 'src/app/tell-aside.ts',
+    find: "billingStatus === 'ACHSENT' || billingStatus === 'COMPLETED' || billingStatus === 'REFUNDED';",
+    replace: "billingStatus === 'REFUNDED';",
+    // The bank would have to hide a payment for a day, and the member to pay again before it is told of.
+    test: 'test/integration/payments/given-up.test.ts',
+  },
+  {
     name: 'forget-who-resumes',
     what: 'who asks to be charged on resuming is not, and has no membership',
     file: 'src/app/apply-membership.ts',
@@ -455,6 +464,14 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/domain/memberships/plan-membership.ts',
     find: 'partition: situation.partition.map(asPeriod),',
     replace: '',
+    test: 'test/integration/memberships/coming-back.test.ts',
+  },
+  {
+    name: 'come-back-and-keep-the-old-period',
+    what: 'who came back and took the cancellation back before the answer was known is billed twice within one period',
+    file: 'src/app/what-payment-brings.ts',
+    find: 'isToCome(record) && (isLeaving(record) || !wasBilledSince(own, partition))',
+    replace: 'isToCome(record) && isLeaving(record)',
     test: 'test/integration/memberships/coming-back.test.ts',
   },
   {

@@ -8,6 +8,7 @@ import type { Rail, Subscription } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import type { Attempt } from '../ports/pipeline.ts';
 import type { Payment } from '../ports/services.ts';
+import { ALREADY_REFUNDED } from '../ports/services.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
 import type { Write } from '../ports/transaction.ts';
 import { REPRESENTMENT } from './ach-entry.ts';
@@ -145,7 +146,7 @@ function noteIfRefused(
   attempt: Attempt,
   { status, errorCode: code }: Payment,
 ): Write[] {
-  if (status !== 'FAILED' || !isToGiveBack(record, attempt)) return [];
+  if (status !== 'FAILED' || code === ALREADY_REFUNDED || !isToGiveBack(record, attempt)) return [];
   const { userId, subscriptionId, amount } = attempt;
   const { transactionId: confirmationId } = record;
   const at = clock.now();
@@ -153,7 +154,7 @@ function noteIfRefused(
 }
 
 /** It leaves a history row and nothing else. */
-const untouched = (record: StoredSubscription): StoredSubscription => ({
+export const untouched = (record: StoredSubscription): StoredSubscription => ({
   ...record,
   process: record.process ?? 'NOT_IDENTIFIED',
 });

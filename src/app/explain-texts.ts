@@ -159,6 +159,7 @@ export const CAUSE_TEXTS: Record<Cause, string> = {
   'refund-opened': 'a refund was begun',
   'refund-accepted': 'the refund is on its way',
   'refund-declined': 'the refund was refused',
+  'told-aside': 'there was word of another charge for it, which changes nothing here',
 };
 
 const PATH_TEXTS: Record<RequestPath, string> = {

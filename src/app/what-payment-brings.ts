@@ -46,15 +46,26 @@ function asItStands({ record }: Case, period: Subscription): Subscription[] {
 }
 
 /**
- * What the member had cancelled, and what of it was taken back before the answer was known. The membership that was paid
- * for just now has periods of its own: a member would be billed for both.
+ * What was to come when the member came back: they had cancelled it, and a member who has taken that back since has not asked
+ * to pay twice. The membership that was paid for just now has periods of its own, unless another was billed meanwhile. A
+ * period that was tried before is owed.
  */
-const givenUp = ({ dependencies, partition }: Case) =>
+const givenUp = ({ dependencies, partition, record: own }: Case) =>
   partition
-    .filter((record) => isToCome(record) && (isLeaving(record) || record.initialRunDate === null))
+    .filter((record) => isToCome(record) && (isLeaving(record) || isUntouched(record, own, partition)))
     .map(
       (record) => ({ record: cancelled(record, dependencies.clock.now()), cause: 'reactivated' }) as const,
     );
+
+const isUntouched = (
+  { initialRunDate }: Subscription,
+  own: Subscription,
+  partition: readonly Subscription[],
+): boolean => initialRunDate === null && !wasBilledSince(own, partition);
+
+/** The record of a reactivation is dated by the second of asking. */
+const wasBilledSince = ({ billingDate }: Subscription, partition: readonly Subscription[]): boolean =>
+  partition.some(({ initialRunDate }) => initialRunDate !== null && initialRunDate > billingDate);
 
 const cancelled = (record: StoredSubscription, now: Instant): StoredSubscription => ({
   ...record,

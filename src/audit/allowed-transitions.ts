@@ -4,7 +4,7 @@
  * purpose changes both, and one who changes it by mistake hears of it.
  */
 const ALLOWED = `
-  SCHEDULED      SCHEDULED       attempt-opened attempt-declined membership-cancelled membership-retracted support-changed plan-changed
+  SCHEDULED      SCHEDULED       attempt-opened attempt-declined membership-cancelled membership-retracted support-changed plan-changed told-aside
   SCHEDULED      COMPLETED       attempt-succeeded
   SCHEDULED      ACHSENT         ach-accepted
   SCHEDULED      ERROR           attempt-declined balance-refused
@@ -13,7 +13,7 @@ const ALLOWED = `
   SCHEDULED      STALE           gone-stale
   SCHEDULED      PAUSED          membership-paused support-changed
 
-  ERROR          ERROR           attempt-opened attempt-declined balance-refused support-changed refund-accepted refund-declined
+  ERROR          ERROR           attempt-opened attempt-declined balance-refused support-changed refund-accepted refund-declined told-aside
   ERROR          COMPLETED       attempt-succeeded
   ERROR          ACHSENT         ach-accepted
   ERROR          SCHEDULED       support-changed
@@ -21,7 +21,7 @@ const ALLOWED = `
   ERROR          WAIVED          employee-waived support-changed
   ERROR          STALE           gone-stale
 
-  PAUSED         PAUSED          attempt-declined membership-cancelled support-changed
+  PAUSED         PAUSED          attempt-declined membership-cancelled support-changed told-aside
   PAUSED         COMPLETED       attempt-succeeded
   PAUSED         ACHSENT         ach-accepted
   PAUSED         SCHEDULED       membership-unpaused support-changed
@@ -29,31 +29,31 @@ const ALLOWED = `
   PAUSED         WAIVED          support-changed
   PAUSED         PAUSED_SKIPPED  pause-skipped
 
-  ACHSENT        ACHSENT         ach-accepted attempt-declined
+  ACHSENT        ACHSENT         ach-accepted attempt-declined told-aside
   ACHSENT        COMPLETED       attempt-succeeded ach-completed
   ACHSENT        ERROR           ach-returned charged-back
   ACHSENT        REFUNDED        refunded
   ACHSENT        STALE           ach-returned
 
-  COMPLETED      COMPLETED       attempt-succeeded attempt-declined refund-opened refund-accepted refund-declined
+  COMPLETED      COMPLETED       attempt-succeeded attempt-declined refund-opened refund-accepted refund-declined told-aside
   COMPLETED      ACHSENT         ach-accepted
   COMPLETED      ERROR           ach-returned charged-back
   COMPLETED      REFUNDED        refunded
   COMPLETED      STALE           ach-returned
 
-  WAIVED         WAIVED          attempt-declined
+  WAIVED         WAIVED          attempt-declined told-aside
   WAIVED         COMPLETED       attempt-succeeded
   WAIVED         ACHSENT         ach-accepted
-  CANCELLED      CANCELLED       attempt-declined membership-cancelled membership-paused membership-retracted membership-unpaused account-closed
+  CANCELLED      CANCELLED       attempt-declined membership-cancelled membership-paused membership-retracted membership-unpaused account-closed told-aside
   CANCELLED      COMPLETED       attempt-succeeded
   CANCELLED      ACHSENT         ach-accepted
-  PAUSED_SKIPPED PAUSED_SKIPPED  attempt-declined
+  PAUSED_SKIPPED PAUSED_SKIPPED  attempt-declined told-aside
   PAUSED_SKIPPED COMPLETED       attempt-succeeded
   PAUSED_SKIPPED ACHSENT         ach-accepted
-  REFUNDED       REFUNDED        attempt-declined refund-accepted refund-declined
+  REFUNDED       REFUNDED        attempt-declined refund-accepted refund-declined told-aside
   REFUNDED       COMPLETED       attempt-succeeded
   REFUNDED       ACHSENT         ach-accepted
-  STALE          STALE           attempt-declined refund-accepted refund-declined
+  STALE          STALE           attempt-declined refund-accepted refund-declined told-aside
   STALE          COMPLETED       attempt-succeeded
   STALE          ACHSENT         ach-accepted
 `;
@@ -76,6 +76,7 @@ export const OUTCOMES: readonly string[] = [
   'attempt-declined',
   'refund-accepted',
   'refund-declined',
+  'told-aside',
 ];
 
 /** What the beginning of an attempt is called: of a charge, of a refund. */

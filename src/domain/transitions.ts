@@ -29,6 +29,7 @@ export const CAUSES = [
   'refund-opened',
   'refund-accepted',
   'refund-declined',
+  'told-aside',
 ] as const;
 export type Cause = (typeof CAUSES)[number];
 
@@ -46,6 +47,9 @@ const OWN_OUTCOME: Row = { COMPLETED: ['attempt-succeeded'], ACHSENT: ['ach-acce
  */
 const REFUND_ANSWER: readonly Cause[] = ['refund-accepted', 'refund-declined'];
 
+/** Word of a payment that is not the record's: whatever became of the record since, it stays so. */
+const ASIDE: readonly Cause[] = ['told-aside'];
+
 export const TRANSITIONS: Record<BillingStatus, Row> = {
   SCHEDULED: {
     SCHEDULED: [
@@ -55,6 +59,7 @@ export const TRANSITIONS: Record<BillingStatus, Row> = {
       'membership-retracted',
       'support-changed',
       'plan-changed',
+      ...ASIDE,
     ],
     ...OWN_OUTCOME,
     ERROR: ['attempt-declined', 'balance-refused'],
@@ -64,7 +69,14 @@ export const TRANSITIONS: Record<BillingStatus, Row> = {
     PAUSED: ['membership-paused', 'support-changed'],
   },
   ERROR: {
-    ERROR: ['attempt-opened', 'attempt-declined', 'balance-refused', 'support-changed', ...REFUND_ANSWER],
+    ERROR: [
+      'attempt-opened',
+      'attempt-declined',
+      'balance-refused',
+      'support-changed',
+      ...REFUND_ANSWER,
+      ...ASIDE,
+    ],
     ...OWN_OUTCOME,
     SCHEDULED: ['support-changed'],
     CANCELLED: ['cancelled-by-run', 'support-changed'],
@@ -72,7 +84,7 @@ export const TRANSITIONS: Record<BillingStatus, Row> = {
     STALE: ['gone-stale'],
   },
   PAUSED: {
-    PAUSED: ['attempt-declined', 'membership-cancelled', 'support-changed'],
+    PAUSED: ['attempt-declined', 'membership-cancelled', 'support-changed', ...ASIDE],
     ...OWN_OUTCOME,
     SCHEDULED: ['membership-unpaused', 'support-changed'],
     CANCELLED: [
@@ -86,21 +98,21 @@ export const TRANSITIONS: Record<BillingStatus, Row> = {
     PAUSED_SKIPPED: ['pause-skipped'],
   },
   ACHSENT: {
-    ACHSENT: ['ach-accepted', 'attempt-declined'],
+    ACHSENT: ['ach-accepted', 'attempt-declined', ...ASIDE],
     COMPLETED: ['attempt-succeeded', 'ach-completed'],
     ERROR: ['ach-returned', 'charged-back'],
     REFUNDED: ['refunded'],
     STALE: ['ach-returned'], // the return came after the stale cut
   },
   COMPLETED: {
-    COMPLETED: ['attempt-succeeded', 'attempt-declined', 'refund-opened', ...REFUND_ANSWER],
+    COMPLETED: ['attempt-succeeded', 'attempt-declined', 'refund-opened', ...REFUND_ANSWER, ...ASIDE],
     ACHSENT: ['ach-accepted'],
     // Late reversals: the only ways out of a terminal status.
     ERROR: ['ach-returned', 'charged-back'],
     REFUNDED: ['refunded'],
     STALE: ['ach-returned'],
   },
-  WAIVED: { WAIVED: ['attempt-declined'], ...OWN_OUTCOME },
+  WAIVED: { WAIVED: ['attempt-declined', ...ASIDE], ...OWN_OUTCOME },
   CANCELLED: {
     CANCELLED: [
       'attempt-declined',
@@ -110,12 +122,13 @@ export const TRANSITIONS: Record<BillingStatus, Row> = {
       'membership-retracted',
       'membership-unpaused',
       'account-closed',
+      ...ASIDE,
     ],
     ...OWN_OUTCOME,
   },
-  PAUSED_SKIPPED: { PAUSED_SKIPPED: ['attempt-declined'], ...OWN_OUTCOME },
-  REFUNDED: { REFUNDED: ['attempt-declined', ...REFUND_ANSWER], ...OWN_OUTCOME },
-  STALE: { STALE: ['attempt-declined', ...REFUND_ANSWER], ...OWN_OUTCOME },
+  PAUSED_SKIPPED: { PAUSED_SKIPPED: ['attempt-declined', ...ASIDE], ...OWN_OUTCOME },
+  REFUNDED: { REFUNDED: ['attempt-declined', ...REFUND_ANSWER, ...ASIDE], ...OWN_OUTCOME },
+  STALE: { STALE: ['attempt-declined', ...REFUND_ANSWER, ...ASIDE], ...OWN_OUTCOME },
   // A sentinel for "no subscription at all"; no row ever holds it.
   INACTIVE: {},
 };

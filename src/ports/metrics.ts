@@ -64,6 +64,8 @@ export interface Metrics {
   gatewayEvent(gateway: string, result: GatewayResult): void;
   /** A member has paid for a float what was not owed. */
   floatOverpaid(): void;
+  /** A member has paid twice for a period. */
+  subscriptionOverpaid(): void;
   /** How much of what is debited comes back. Null: too few debits to tell. */
   achReturnRate(returnClass: ReturnClass, rate: number | null): void;
   /** What became of a record of a stream. */

@@ -65,7 +65,11 @@ export interface Payment {
 export type ChargeAnswer =
   | { readonly kind: 'answered'; readonly payment: Payment }
   | { readonly kind: 'not-taken'; readonly retryAfterMs: number }
-  | { readonly kind: 'unknown'; readonly error: Error };
+  /** `isRefusal`: there was word, about this request alone. It retires no key, and is no sign of an outage. */
+  | { readonly kind: 'unknown'; readonly error: Error; readonly isRefusal?: boolean };
+
+/** The error code of a refund that is refused because the payment was given back under another key: nobody keeps it. */
+export const ALREADY_REFUNDED = 'already_refunded';
 
 export interface Processor {
   charge(key: string, request: ChargeRequest): Promise<ChargeAnswer>;

@@ -134,3 +134,41 @@ describe('a record that support moved', () => {
     ]);
   });
 });
+
+describe('an attempt that was given up, and turned out to be made', () => {
+  const change = (second: number, cause: string, id: string, fields: Record<string, unknown> = {}) =>
+    stored({
+      last_run_date: `2026-11-16T09:00:0${second}.000000001Z`,
+      data_cause: cause,
+      data_attempt_id: id,
+      ...fields,
+    });
+  const charge = (id: string, answeredAt: string) =>
+    attempt({ attemptId: id, refundOf: null, resolution: { status: 'COMPLETED', at: answeredAt } });
+  const record = (...items: PlainItem[]): RecordCase => ({
+    subscriptionId: 's',
+    row: readState(items.at(-1)!),
+    changes: items.map(readChange),
+    attempts: [charge('a', '2026-11-16T09:00:05Z'), charge('b', '2026-11-16T09:00:04Z')],
+    tally: null,
+  });
+  const OWED = { billing_status: 'ERROR' };
+  const born = change(0, 'plan-changed', '', { billing_status: 'SCHEDULED' });
+  const opened = change(1, 'attempt-opened', 'a', OWED);
+  const since = [
+    change(3, 'attempt-opened', 'b', OWED),
+    change(4, 'attempt-succeeded', 'b'),
+    change(5, 'told-aside', 'a'),
+  ];
+
+  it('was not open while the one after it was', async () => {
+    const givenUp = record(born, opened, change(2, 'attempt-declined', 'a', OWED), ...since);
+    expect(await findings(noForbiddenIntent, [givenUp])).toEqual([]);
+  });
+
+  it('was, if nobody had given it up', async () => {
+    const [found, ...more] = await findings(noForbiddenIntent, [record(born, opened, ...since)]);
+    expect(found).toMatch(/^attempt b was opened .* while attempt a was open$/);
+    expect(more).toEqual([]);
+  });
+});

@@ -103,7 +103,7 @@ export async function world(options: StoreOptions = {}): Promise<World> {
     processorTimeoutMs: 1_000,
     onStep: (step, ids) => here.onStep(step, ids),
     log: { error: (fields) => here.alarms.push(fields) },
-    metrics: { floatOverpaid: () => undefined },
+    metrics: { floatOverpaid: () => undefined, subscriptionOverpaid: () => undefined },
   };
   const bank = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const response = await fetch(sandbox.url + path, {

@@ -405,10 +405,13 @@ function membershipEvent(
   return quarantined?.['ids'] === undefined ? null : 'quarantined';
 }
 
-/** Dated by its opening: that is when the day's limit was used up. A refund is no try: it asked for no money. */
-function pastOf(attempt: Attempt, { status }: Resolution): PastAttempt[] {
+/**
+ * Dated by its opening: that is when the day's limit was used up. A refund asked nobody for money, nor did what never
+ * reached the processor.
+ */
+function pastOf(attempt: Attempt, { status, errorCode }: Resolution): PastAttempt[] {
   const { process, accountId, rail, openedAt: at, refundOf } = attempt;
-  if (refundOf !== null) return [];
+  if (refundOf !== null || errorCode === ABANDONED) return [];
   if (rail === 'ACH') return [{ process, at, rail, result: status, returnCode: null, accountId }];
   return [{ process, at, rail, result: status === 'COMPLETED' ? 'COMPLETED' : 'FAILED' }];
 }

@@ -47,6 +47,7 @@ const toldTo = (agent: StatsD): Told => ({
   },
   gatewayEvent: (gateway, result) => agent.increment('collections.gateway.events', { gateway, result }),
   floatOverpaid: () => agent.increment('collections.floats.overpaid', {}),
+  subscriptionOverpaid: () => agent.increment('collections.subscriptions.overpaid', {}),
   achReturnRate(name, rate) {
     if (rate !== null) agent.gauge('collections.ach.return_rate', rate, { class: name });
   },

@@ -92,6 +92,11 @@ export function createMetrics(): Metrics {
     help: 'Payments for floats that were not owed',
     registers,
   });
+  const subscriptionsOverpaid = new Counter({
+    name: 'collections_subscriptions_overpaid_total',
+    help: 'Payments for periods that another payment had paid for',
+    registers,
+  });
   const returnRates = new Gauge({
     name: 'collections_ach_return_rate',
     help: 'Share of the ACH debits of 60 days that came back, once there are enough to tell',
@@ -144,6 +149,7 @@ export function createMetrics(): Metrics {
       memberships.inc({ type, result, reason: reasons.label(reason) }),
     gatewayEvent: (gateway, result) => gatewayEvents.inc({ gateway, result }),
     floatOverpaid: () => floatsOverpaid.inc(),
+    subscriptionOverpaid: () => subscriptionsOverpaid.inc(),
     achReturnRate(name, rate) {
       if (rate === null) returnRates.remove({ class: name });
       else returnRates.set({ class: name }, rate);

@@ -23,7 +23,8 @@ export class WatchedProcessor implements Processor {
 
   async refund(key: string, confirmationId: string): Promise<ChargeAnswer> {
     const answer = await this.processor.refund(key, confirmationId);
-    this.breaker.record(answer.kind !== 'unknown');
+    const isAboutItAlone = answer.kind === 'unknown' && answer.isRefusal === true;
+    if (!isAboutItAlone) this.breaker.record(answer.kind !== 'unknown');
     return answer;
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { formatMoney } from '../../domain/money.ts';
 import type { ChargeAnswer, ChargeRequest, Payment, Processor } from '../../ports/services.ts';
+import { ALREADY_REFUNDED } from '../../ports/services.ts';
 import type { HttpAnswer, HttpService } from './http.ts';
 
 const text = z.string().nullish();
@@ -20,6 +21,8 @@ const foundPayment = payment.extend({
     .transform((status) => (status === 'REFUNDED' || status === 'CHARGED_BACK' ? 'COMPLETED' : status)),
 });
 
+const problem = z.object({ code: z.string() });
+
 /** When the processor does not say how long to wait. */
 const RETRY_AFTER_MS = 1_000;
 /** A header that asks for more is not believed. */
@@ -37,13 +40,19 @@ export class HttpProcessor implements Processor {
   }
 
   refund(key: string, confirmationId: string): Promise<ChargeAnswer> {
-    return this.post(key, `/payments/${encodeURIComponent(confirmationId)}/refund`, {});
+    const path = `/payments/${encodeURIComponent(confirmationId)}/refund`;
+    return this.post(key, path, {}, (answer) => this.refusal(answer, confirmationId));
   }
 
-  private async post(key: string, path: string, body: object): Promise<ChargeAnswer> {
+  private async post(
+    key: string,
+    path: string,
+    body: object,
+    refusal: (answer: HttpAnswer) => ChargeAnswer | null = () => null,
+  ): Promise<ChargeAnswer> {
     try {
       const answer = await this.http.send('POST', path, { headers: { 'idempotency-key': key }, body });
-      return this.understand(answer);
+      return refusal(answer) ?? this.understand(answer);
     } catch (error) {
       return { kind: 'unknown', error: error instanceof Error ? error : new Error(String(error)) };
     }
@@ -69,7 +78,24 @@ export class HttpProcessor implements Processor {
       return { kind: 'unknown', error: this.http.down(`answers ${status} to a charge or refund`) };
     return { kind: 'answered', payment: paymentOf(this.http.checked(payment, body)) };
   }
+
+  /**
+   * That a payment was given back before is the one refusal after which this refund cannot be made any more. Others may be
+   * a wrong token or a wrong address: the refund is still owed, but charges are not held up for it.
+   */
+  private refusal({ status, body }: HttpAnswer, confirmationId: string): ChargeAnswer | null {
+    if (status < 400 || status >= 500 || status === 408 || status === 429) return null;
+    if (status === 409 && problem.safeParse(body).data?.code === ALREADY_REFUNDED)
+      return { kind: 'answered', payment: paymentOf(refused(confirmationId, ALREADY_REFUNDED)) };
+    return { kind: 'unknown', error: this.http.down(`answers ${status} to a refund`), isRefusal: true };
+  }
 }
+
+const refused = (confirmationId: string, code: string): z.infer<typeof payment> => ({
+  confirmation_id: confirmationId,
+  status: 'FAILED',
+  error_code: code,
+});
 
 const bodyOf = (request: ChargeRequest) => ({
   user_id: request.userId,

@@ -24,7 +24,7 @@ export interface FloatDependencies extends MoneyDependencies {
   readonly achRouting: AchRouting;
   readonly floatPolicy: FloatPolicy;
   readonly log: Pick<Log, 'error'>;
-  readonly metrics: Pick<Metrics, 'floatOverpaid'>;
+  readonly metrics: Pick<Metrics, 'floatOverpaid' | 'subscriptionOverpaid'>;
 }
 
 /** A float under consideration: everything that was read about it under its member's lock. */

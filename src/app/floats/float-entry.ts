@@ -56,7 +56,7 @@ export async function readFloatEntry(
 }
 
 /** The debit as it is known so far; null where none of our attempts led to it. */
-function toldDebit({ attempt, state }: KnownPayment): ToldDebit | null {
+export function toldDebit({ attempt, state }: KnownPayment): ToldDebit | null {
   if (attempt === null) return null;
   const { rail, openedAt } = attempt;
   const known = state.past.find((one) => one.at === openedAt && one.rail === rail);

@@ -1,4 +1,4 @@
-import { INTENTS } from '../allowed-transitions.ts';
+import { INTENTS, OUTCOMES } from '../allowed-transitions.ts';
 import { instantText } from '../instant.ts';
 import type { Attempt, Change } from '../record.ts';
 import type { RecordCase, Rule } from '../user-case.ts';
@@ -62,10 +62,19 @@ function* forbiddenByRecord(record: RecordCase, attempt: Attempt): Generator<str
 /** Two at once could both be paid. */
 function* openTogether(record: RecordCase, attempt: Attempt, at: bigint): Generator<string> {
   for (const other of record.attempts) {
-    if (other.id === attempt.id) continue;
+    if (other.id === attempt.id || wasGivenUp(record, other, at)) continue;
     const otherAt = intendedAt(record, other);
     const isEarlier = otherAt < at || (otherAt === at && other.id < attempt.id);
     if (isEarlier && (other.resolution === null || other.resolution.at > at))
       yield `attempt ${attempt.id} was opened at ${instantText(at)} while attempt ${other.id} was open`;
   }
+}
+
+/** By then it had ended, and has ended once more since: the processor knew of it after all. */
+function wasGivenUp({ changes }: RecordCase, { id }: Attempt, at: bigint): boolean {
+  const ends = changes.filter(
+    ({ attemptId, cause }) => attemptId === id && cause !== null && OUTCOMES.includes(cause),
+  );
+  const [first] = ends;
+  return first?.cause === 'attempt-declined' && first.lastRunDate <= at && ends.length > 1;
 }

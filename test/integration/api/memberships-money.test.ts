@@ -337,10 +337,12 @@ describe('a refund', () => {
     const record = await paid();
     const { processor } = on.here.dependencies;
     expect(await processor.refund(randomUUID(), record.transactionId)).toMatchObject({ kind: 'answered' });
-    expect(await refund(record)).toMatchObject({ status: 202, body: { status: 'unknown' } });
+    expect(await refund(record)).toMatchObject(refusal('refund-declined'));
+    expect((await on.here.dependencies.pipeline.storyOf(record.subscriptionId)).open).toBeNull();
+    // Nobody has to look for money that is not here.
+    expect(await refusedRefund(record)).toBeNull();
     await hearFromBank(record);
     expect(await on.here.row(record)).toMatchObject({ billingStatus: 'REFUNDED' });
-    expect(await on.settle(record, 0)).toMatchObject({ settled: { verdict: 'refund-declined' } });
     expect(await refund(record)).toMatchObject(refusal('not-refundable'));
     expect(await credits(record)).toBe(1);
     expect(await on.violations(record)).toEqual([]);

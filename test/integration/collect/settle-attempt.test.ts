@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { collectSubscription } from '../../../src/app/collect-subscription.ts';
 import type { Settlement } from '../../../src/app/settle-attempt.ts';
 import { settleAttempt } from '../../../src/app/settle-attempt.ts';
 import { plusMs } from '../../../src/domain/instant.ts';
@@ -158,6 +159,15 @@ describe('an attempt whose answer was lost', () => {
     expect(await settle(record)).toMatchObject({
       settled: { verdict: 'declined', reason: 'PINLESS-abandoned', triggerId: 'run-1' },
     });
+  });
+
+  it('and is given up uses up none of the record’s tries: nobody was asked for money', async () => {
+    const record = await unanswered('timeout-before');
+    here.now = plusMs(START, 24 * HOUR);
+    expect(await settle(record)).toMatchObject({ settled: { verdict: 'declined' } });
+    const once = { ...here.dependencies, policy: { ...here.dependencies.policy, retryMaxAttempts: 1 } };
+    const request = { ...record, path: 'RETRY', triggerId: 'run-2' } as const;
+    expect(await collectSubscription(once, request)).toMatchObject({ verdict: { verdict: 'collected' } });
   });
 
   it('that somebody resumed meanwhile is left alone', async () => {

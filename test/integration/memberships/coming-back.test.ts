@@ -101,17 +101,38 @@ describe('a reactivation whose answer was lost', () => {
     expect(await isPaid(own)).toMatchObject([{ billingStatus: 'SCHEDULED', updatedEvent: LEAVING }]);
   });
 
-  it('ends what was cancelled before, also where that was taken back meanwhile', async () => {
-    const record = await on.here.member();
-    await on.here.collect('INITIAL', record);
-    await says(record, 'CANCEL');
-    const [old] = await toCome(record);
-    const own = await unanswered(record);
-    expect(await says(own, 'RETRACT')).toMatchObject({ result: 'changed', changed: [old!.subscriptionId] });
-    const [next, ...more] = await isPaid(own);
-    expect(next!.subscriptionId).not.toBe(old!.subscriptionId);
-    expect(more).toEqual([]);
-    expect(await on.here.row(old!)).toMatchObject({ billingStatus: 'CANCELLED' });
+  describe('while what was cancelled before, and is still to come, was taken back', () => {
+    /** Billed on the 20th, comes back on the 16th. */
+    async function takenBack(): Promise<{ own: StoredSubscription; old: StoredSubscription }> {
+      const [member] = await on.desk.member([{ billingDate: at('2026-11-20T06:00:00Z') }]);
+      await says(member!, 'CANCEL');
+      const own = await unanswered(member!);
+      expect(await says(own, 'RETRACT')).toMatchObject({ changed: [member!.subscriptionId] });
+      return { own, old: await on.here.row(member!) };
+    }
+
+    it.each<[string, MembershipEventType[], object]>([
+      ['nothing', [], { billingStatus: 'SCHEDULED', updatedEvent: '' }],
+      ['SUB_PAUSED', ['SUB_PAUSED'], { billingStatus: 'PAUSED' }],
+      ['SUB_PAUSED and UNPAUSE', ['SUB_PAUSED', 'UNPAUSE'], { billingStatus: 'SCHEDULED' }],
+      ['CANCEL', ['CANCEL'], { billingStatus: 'SCHEDULED', updatedEvent: LEAVING }],
+    ])('is all that is paid for in that period, with %s said since', async (_, events, expected) => {
+      const { own, old } = await takenBack();
+      for (const type of events) await says(own, type);
+      const next = await isPaid(own);
+      expect(next).toMatchObject([{ ...expected, billingDate: at('2026-12-16T06:00:00Z') }]);
+      expect(await on.here.row(old)).toMatchObject({ billingStatus: 'CANCELLED' });
+    });
+
+    it('and billed since, leaves what follows from that', async () => {
+      const { own, old } = await takenBack();
+      const { now } = on.here;
+      on.here.now = at('2026-11-20T08:00:00Z');
+      expect(await on.here.collect('INITIAL', old)).toMatchObject({ verdict: 'collected' });
+      expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'collected' } });
+      expect(await toCome(own)).toMatchObject([{ billingDate: at('2026-12-20T06:00:00Z') }]);
+      on.here.now = now;
+    });
   });
 
   it.each<MembershipEventType>(['CANCEL', 'SUB_PAUSED', 'CLOSEACCOUNT'])(

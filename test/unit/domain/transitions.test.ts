@@ -44,22 +44,23 @@ const LEGEND: Record<string, Cause> = {
   o: 'refund-opened',
   a: 'refund-accepted',
   d: 'refund-declined',
+  t: 'told-aside',
 };
 
 /** Rows: from; columns: to, in the order of STATUSES. A point is a change that must not happen. */
 const GRID = `
-                  SCHED   ACHS  COMPL  ERROR  WAIVED CANC   PAUSED P_SKIP REFUND STALE INACT
-  SCHEDULED       ODcrsP  A     S      DB     Es     Xzsy   ps     .      .      T     .
-  ACHSENT         .       AD    SC     RH     .      .      .      .      F      R     .
-  COMPLETED       .       A     SDoad  RH     .      .      .      .      F      R     .
-  ERROR           s       A     S      ODBsad Es     Xs     .      .      .      T     .
-  WAIVED          .       A     S      .      D      .      .      .      .      .     .
-  CANCELLED       .       A     S      .      .      Dcpruz .      .      .      .     .
-  PAUSED          us      A     S      .      s      Xuzsy  Dcs    K      .      .     .
-  PAUSED_SKIPPED  .       A     S      .      .      .      .      D      .      .     .
-  REFUNDED        .       A     S      .      .      .      .      .      Dad    .     .
-  STALE           .       A     S      .      .      .      .      .      .      Dad   .
-  INACTIVE        .       .     .      .      .      .      .      .      .      .     .
+                  SCHED   ACHS COMPL  ERROR   WAIVED CANC    PAUSED P_SKIP REFUND STALE INACT
+  SCHEDULED       ODcrsPt A    S      DB      Es     Xzsy    ps     .      .      T     .
+  ACHSENT         .       ADt  SC     RH      .      .       .      .      F      R     .
+  COMPLETED       .       A    SDoadt RH      .      .       .      .      F      R     .
+  ERROR           s       A    S      ODBsadt Es     Xs      .      .      .      T     .
+  WAIVED          .       A    S      .       Dt     .       .      .      .      .     .
+  CANCELLED       .       A    S      .       .      Dcpruzt .      .      .      .     .
+  PAUSED          us      A    S      .       s      Xuzsy   Dcst   K      .      .     .
+  PAUSED_SKIPPED  .       A    S      .       .      .       .      Dt     .      .     .
+  REFUNDED        .       A    S      .       .      .       .      .      Dadt   .     .
+  STALE           .       A    S      .       .      .       .      .      .      Dadt  .
+  INACTIVE        .       .    .      .       .      .       .      .      .      .     .
 `;
 
 const cells = GRID.trim()

@@ -81,6 +81,11 @@ describe('metrics that go to Datadog as well', () => {
     ],
     [(to) => to.floatOverpaid(), ['collections.floats.overpaid:1|c'], 'collections_floats_overpaid_total 1'],
     [
+      (to) => to.subscriptionOverpaid(),
+      ['collections.subscriptions.overpaid:1|c'],
+      'collections_subscriptions_overpaid_total 1',
+    ],
+    [
       (to) => to.achReturnRate('overall', 0.0125),
       ['collections.ach.return_rate:0.0125|g|#class:overall'],
       'collections_ach_return_rate{class="overall"} 0.0125',
