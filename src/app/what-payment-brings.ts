@@ -1,8 +1,9 @@
 import type { Instant } from '../domain/instant.ts';
+import { isLeaving } from '../domain/leaving.ts';
 import { periodAfterPayment } from '../domain/outcomes.ts';
 import { inPlan, isStillIn } from '../domain/plans/change-plan.ts';
 import { REACTIVATED, asPeriod } from '../domain/plans/coming-back.ts';
-import { isLeaving, isRepriceable, isToCome } from '../domain/plans/upcoming.ts';
+import { isRepriceable, isToCome } from '../domain/plans/upcoming.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Attempt, UpgradeOf } from '../ports/pipeline.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';

@@ -1,10 +1,10 @@
 import { isAtBillingHour } from './billing-dates.ts';
 import type { Instant } from './instant.ts';
 import { compareInstants } from './instant.ts';
+import { isLeaving } from './leaving.ts';
 import type { Cents } from './money.ts';
 import { ZERO, addMoney } from './money.ts';
 import type { Subscription } from './subscription.ts';
-import { PENDING_CANCELLATION } from './subscription.ts';
 
 /**
  * `active`: a further period will be billed. `ending`: the member has cancelled, and the next period will not be billed.
@@ -60,6 +60,6 @@ function isPeriod({ billingDate, billingStatus, process }: Subscription): boolea
 
 function membershipOf(next: Subscription | undefined): Membership {
   if (next === undefined) return 'ended';
-  if (next.updatedEvent === PENDING_CANCELLATION) return 'ending';
+  if (isLeaving(next)) return 'ending';
   return next.billingStatus === 'PAUSED' ? 'paused' : 'active';
 }

@@ -1,6 +1,7 @@
+import { isLeaving } from '../../domain/leaving.ts';
 import { ownRecord } from '../../domain/plans/own-record.ts';
 import { REACTIVATED, isComingBack } from '../../domain/plans/coming-back.ts';
-import { isLeaving, isPeriod, isToCome } from '../../domain/plans/upcoming.ts';
+import { isPeriod, isToCome } from '../../domain/plans/upcoming.ts';
 import type { Subscription, UserId } from '../../domain/subscription.ts';
 import { ACCOUNT_CLOSED } from '../../domain/subscription.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';

@@ -1,5 +1,6 @@
 import type { Instant } from '../instant.ts';
 import { compareInstants } from '../instant.ts';
+import { isLeaving } from '../leaving.ts';
 import { asOwnRecord, asPeriod, isComingBack } from '../plans/coming-back.ts';
 import type { Subscription, SubscriptionId, Term } from '../subscription.ts';
 import { ACCOUNT_CLOSED, PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from '../subscription.ts';
@@ -202,8 +203,6 @@ function soonest<S extends Subscription>(paused: readonly S[], now: Instant): S 
 
 const isUpcoming = ({ billingStatus }: Subscription): boolean =>
   billingStatus === 'SCHEDULED' || billingStatus === 'PAUSED';
-
-const isLeaving = ({ updatedEvent }: Subscription): boolean => updatedEvent === PENDING_CANCELLATION;
 
 /** Who has cancelled is not made a member again by a pause, or by its end. */
 const eventUnlessLeaving = (record: Subscription, event: string): string =>
