@@ -4,6 +4,7 @@ import { compareInstants } from './instant.ts';
 import { isLeaving } from './leaving.ts';
 import type { Cents } from './money.ts';
 import { ZERO, addMoney } from './money.ts';
+import { isToCome } from './plans/upcoming.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
@@ -34,9 +35,7 @@ export function currentSubscription<S extends Subscription>(
   const periods = records.some(isPeriod) ? records.filter(isPeriod) : records;
   const record = periods.findLast(({ billingDate }) => billingDate <= now) ?? periods[0];
   if (record === undefined) return null;
-  const next = records.find(
-    ({ billingStatus }) => billingStatus === 'SCHEDULED' || billingStatus === 'PAUSED',
-  );
+  const next = records.find(isToCome);
   const membership = membershipOf(next);
   const owed = records.filter(({ billingStatus }) => billingStatus === 'ERROR');
   return {
