@@ -3,6 +3,7 @@ import { eventJob } from '../queues/jobs.ts';
 import type { EventJob } from '../queues/jobs.ts';
 import { backoffMs } from '../queues/options.ts';
 import { lockKeyOfEvent } from '../src/app/payment-event.ts';
+import { whileLocked } from '../src/app/while-locked.ts';
 import { msOf } from '../src/domain/instant.ts';
 import { MalformedEventError, UnknownRecordError, UnpricedTierError } from '../src/errors.ts';
 import type { EventOutcome, InboxEvent } from '../src/ports/inbox.ts';
@@ -155,9 +156,7 @@ async function quarantine(
   const { inbox, collect, log } = context;
   const { userId, stream, sequence, type } = event;
   const seen = await pastSighting(context, data.seen);
-  const acquired = await collect.locks.acquire(lockKeyOfEvent(event), seen);
-  if ('busy' in acquired) return lookAgain(context, taken, data, acquired.busy);
-  try {
+  const result = await whileLocked(collect.locks, { key: lockKeyOfEvent(event), seen }, async () => {
     const reason = error instanceof Error ? error.message : String(error);
     await inbox.quarantine(event, reason, collect.clock.now());
     log.error(
@@ -165,7 +164,6 @@ async function quarantine(
       'an event waits for somebody',
     );
     return { result: 'quarantined', reason: reasonOf(error) };
-  } finally {
-    await acquired.lock.release();
-  }
+  });
+  return 'busy' in result ? lookAgain(context, taken, data, result.busy) : result;
 }

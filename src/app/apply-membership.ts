@@ -20,6 +20,7 @@ import type { UserService } from '../ports/services.ts';
 import type { Partition, StoredSubscription, SubscriptionsRepository } from '../ports/subscriptions.ts';
 import type { Authority, Write } from '../ports/transaction.ts';
 import { readMembershipEvent } from './membership-payload.ts';
+import { whileLocked } from './while-locked.ts';
 
 export interface MembershipDependencies {
   readonly inbox: Pick<Inbox, 'earliest' | 'wasApplied' | 'applied' | 'saveApplied' | 'liftFlag'>;
@@ -65,14 +66,11 @@ export async function applyMembership(
   const objection = await objectionTo(dependencies, event.userId);
   if (objection !== null) return { outcome: await warn(dependencies, event, objection) };
 
-  const acquired = await dependencies.locks.acquire(subscriptionLockKey(event.userId), seen);
-  if ('busy' in acquired) return acquired;
-  try {
+  const key = subscriptionLockKey(event.userId);
+  return whileLocked(dependencies.locks, { key, seen }, async ({ fence }) => {
     await assertTurn(dependencies, event);
-    return { outcome: await applyTo(dependencies, event, membership, acquired.lock.fence) };
-  } finally {
-    await acquired.lock.release();
-  }
+    return { outcome: await applyTo(dependencies, event, membership, fence) };
+  });
 }
 
 const isIgnored = (type: MembershipEventType): boolean =>

@@ -6,6 +6,7 @@ import { subscriptionLockKey } from '../ports/lock.ts';
 import type { Log } from '../ports/log.ts';
 import type { PageKey } from '../ports/subscriptions.ts';
 import type { ReadAgain } from './read-again.ts';
+import { whileLocked } from './while-locked.ts';
 
 export interface ReplayDependencies {
   readonly quarantine: Quarantine;
@@ -62,7 +63,13 @@ export async function replayQuarantined(
   const read = dependencies.readAgain(item);
   if (read.event === null) return { result: 'unreadable', reason: read.reason };
   const { event } = read;
-  const released = await underLock(dependencies, event, () => release(dependencies, item, event, force));
+  // Whoever decides about a user reads what is in the inbox and what is in quarantine at slightly different moments, and
+  // could see the event in neither while it goes from one to the other. They hold the user's lock meanwhile, so we do too.
+  const key = subscriptionLockKey(event.userId);
+  const released = await whileLocked(dependencies.locks, { key }, () =>
+    release(dependencies, item, event, force),
+  );
+  if ('busy' in released) return { result: 'busy' };
   if (released.result !== 'released') return released;
   return {
     result: 'replayed',
@@ -86,24 +93,6 @@ export async function dropQuarantined(
 type Release =
   | { readonly result: 'released'; readonly later: readonly AppliedEvent[] }
   | Exclude<Replay, { readonly result: 'replayed' }>;
-
-/**
- * Whoever decides about a user reads what is in the inbox and what is in quarantine at slightly different moments, and
- * could see the event in neither while it goes from one to the other. They hold the user's lock meanwhile, so we do too.
- */
-async function underLock(
-  { locks }: ReplayDependencies,
-  { userId }: InboxEvent,
-  work: () => Promise<Release>,
-): Promise<Release> {
-  const acquired = await locks.acquire(subscriptionLockKey(userId));
-  if ('busy' in acquired) return { result: 'busy' };
-  try {
-    return await work();
-  } finally {
-    await acquired.lock.release();
-  }
-}
 
 async function release(
   { quarantine, clock }: ReplayDependencies,
