@@ -2,9 +2,9 @@ import { RecordChangedError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { AppliedEvent, InboxEvent, Quarantine, Quarantined, QuarantinePage } from '../ports/inbox.ts';
 import type { LockClient } from '../ports/lock.ts';
-import { subscriptionLockKey } from '../ports/lock.ts';
 import type { Log } from '../ports/log.ts';
 import type { PageKey } from '../ports/subscriptions.ts';
+import { lockKeyOfEvent } from './payment-event.ts';
 import type { ReadAgain } from './read-again.ts';
 import { whileLocked } from './while-locked.ts';
 
@@ -65,7 +65,7 @@ export async function replayQuarantined(
   const { event } = read;
   // Whoever decides about a user reads what is in the inbox and what is in quarantine at slightly different moments, and
   // could see the event in neither while it goes from one to the other. They hold the user's lock meanwhile, so we do too.
-  const key = subscriptionLockKey(event.userId);
+  const key = lockKeyOfEvent(event);
   const released = await whileLocked(dependencies.locks, { key }, () =>
     release(dependencies, item, event, force),
   );
