@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { AppliedEvent, InboxEvent, Quarantine, Quarantined, QuarantinePage } from '../ports/inbox.ts';
 import type { LockClient } from '../ports/lock.ts';
 import type { Log } from '../ports/log.ts';
-import type { PageKey } from '../ports/subscriptions.ts';
+import { pagesOf } from './pages-of.ts';
 import { lockKeyOfEvent } from './payment-event.ts';
 import type { ReadAgain } from './read-again.ts';
 import { whileLocked } from './while-locked.ts';
@@ -41,16 +41,10 @@ export type Replay =
 export type Drop = { readonly result: 'dropped' | 'unknown' };
 
 /** Everything that is in quarantine, page by page, oldest first. */
-export async function* listQuarantine({
+export const listQuarantine = ({
   quarantine,
-}: Pick<ReplayDependencies, 'quarantine'>): AsyncGenerator<QuarantinePage> {
-  let key: PageKey | null = null;
-  do {
-    const page: QuarantinePage = await quarantine.list(key);
-    yield page;
-    key = page.nextKey;
-  } while (key !== null);
-}
+}: Pick<ReplayDependencies, 'quarantine'>): AsyncGenerator<QuarantinePage> =>
+  pagesOf((key) => quarantine.list(key));
 
 /** Puts an event back into its user's inbox, to be applied like one that has just come. */
 export async function replayQuarantined(
