@@ -4,6 +4,7 @@ import type { AttemptRecord, PipelineStore, RecordState } from '../ports/pipelin
 import { wasAbandoned } from '../ports/pipeline.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
 import type { CollectDependencies } from './collection-case.ts';
+import { readState } from './read-state.ts';
 
 /** The network wants a re-presented entry to be called this. */
 export const REPRESENTMENT = 'RETRY PYMT';
@@ -57,8 +58,8 @@ export async function readPayment(
   lock: Lock,
   { userId, subscriptionId, confirmationId }: PaymentIds,
 ): Promise<KnownPayment> {
-  const [{ state }, attempts] = await Promise.all([
-    pipeline.readBackground({ userId, subscriptionId, triggerId: '', accountId: null }),
+  const [state, attempts] = await Promise.all([
+    readState(pipeline, { userId, subscriptionId }),
     pipeline.attemptsOn(subscriptionId),
   ]);
   // A refund carries the confirmation id of the payment that it gives back.

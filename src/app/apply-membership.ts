@@ -20,6 +20,7 @@ import type { UserService } from '../ports/services.ts';
 import type { Partition, StoredSubscription, SubscriptionsRepository } from '../ports/subscriptions.ts';
 import type { Authority, Write } from '../ports/transaction.ts';
 import { readMembershipEvent } from './membership-payload.ts';
+import { readState } from './read-state.ts';
 import { whileLocked } from './while-locked.ts';
 
 export interface MembershipDependencies {
@@ -157,11 +158,10 @@ async function underWay(
 ): Promise<ReadonlySet<SubscriptionId>> {
   const term = termOf(membership);
   const found = new Set<SubscriptionId>();
-  for (const { userId, subscriptionId, ...record } of subscriptions) {
+  for (const record of subscriptions) {
     if (term === null || record.billingStatus !== 'SCHEDULED' || record.term === term) continue;
-    const query = { userId, subscriptionId, triggerId: '', accountId: null };
-    const { state } = await pipeline.readBackground(query);
-    if (state.open !== null) found.add(subscriptionId);
+    const { open } = await readState(pipeline, record);
+    if (open !== null) found.add(record.subscriptionId);
   }
   return found;
 }

@@ -16,6 +16,7 @@ import type { Case, CollectDependencies } from './collection-case.ts';
 import { isToGiveBack, recordAnswer, resumeAttempt } from './charge-subscription.ts';
 import { openFloatCase } from './floats/settle-float.ts';
 import { planOfOpener, sensible } from './move-money.ts';
+import { readState } from './read-state.ts';
 import { openRecurringCase } from './recurring/settle-recurring.ts';
 import { whileLocked } from './while-locked.ts';
 
@@ -89,7 +90,7 @@ async function openSubscriptionCase(
 ): Promise<OpenCase | null> {
   const { subscriptions: partition, malformed } = await dependencies.subscriptions.listByUserID(ids.userId);
   if (malformed[0] !== undefined) throw malformed[0];
-  const { state } = await dependencies.pipeline.readBackground({ ...ids, triggerId: '', accountId: null });
+  const state = await readState(dependencies.pipeline, ids);
   const record = partition.find(({ subscriptionId }) => subscriptionId === ids.subscriptionId);
   const { open: attempt } = state;
   if (attempt === null) return null;

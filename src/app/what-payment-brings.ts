@@ -9,6 +9,7 @@ import type { Attempt, UpgradeOf } from '../ports/pipeline.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
 import type { Case, CaseChange } from './collection-case.ts';
 import { nextPeriodOf } from './collection-case.ts';
+import { readState } from './read-state.ts';
 
 /** What else changes in the transaction that records a payment. */
 export interface Consequences {
@@ -64,15 +65,14 @@ const cancelled = (record: StoredSubscription, now: Instant): StoredSubscription
  * now. A year's price on what has become a month's would be charged every month, and who asked for less since means that.
  */
 async function upgraded(
-  { dependencies, partition, record: { userId, receiptTierName: tierName } }: Case,
+  { dependencies, partition, record: { receiptTierName: tierName } }: Case,
   { subscriptionId, amount, instead }: UpgradeOf,
 ): Promise<Consequences> {
   const period = partition.find((row) => row.subscriptionId === subscriptionId);
   if (period === undefined || !isRepriceable(period)) return { ...NOTHING_MORE, isInVain: true };
   if (instead !== undefined && !isStillIn(period, instead)) return { ...NOTHING_MORE, isInVain: true };
-  const query = { userId, subscriptionId, triggerId: '', accountId: null };
-  const { state } = await dependencies.pipeline.readBackground(query);
-  if (state.open !== null) return { ...NOTHING_MORE, isInVain: true };
+  const { open } = await readState(dependencies.pipeline, period);
+  if (open !== null) return { ...NOTHING_MORE, isInVain: true };
   const record = inPlan(period, { tierName, amount }, false);
   return { ...NOTHING_MORE, along: [{ record, cause: 'plan-changed' }] };
 }

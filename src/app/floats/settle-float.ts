@@ -6,6 +6,7 @@ import type { Lock } from '../../ports/lock.ts';
 import type { Attempt } from '../../ports/pipeline.ts';
 import type { OpenCase } from '../any-product.ts';
 import { planOfOpener } from '../move-money.ts';
+import { readState } from '../read-state.ts';
 import { recordFloatAnswer, stageOf } from './charge-float.ts';
 import type { FloatCase, FloatDependencies } from './float-case.ts';
 import type { FloatWordDependencies } from './float-entry.ts';
@@ -26,8 +27,7 @@ export async function openFloatCase(
   lock: Lock,
 ): Promise<OpenCase | null> {
   const { floats, pipeline } = dependencies;
-  const query = { userId, subscriptionId: recordIdOf(floatId), triggerId: '', accountId: null };
-  const { state } = await pipeline.readBackground(query);
+  const state = await readState(pipeline, { userId, subscriptionId: recordIdOf(floatId) });
   const { open: attempt } = state;
   if (attempt === null) return null;
   const float = await floats.get(floatId);
