@@ -6,6 +6,7 @@ import type { Log } from '../ports/log.ts';
 import { pagesOf } from './pages-of.ts';
 import { lockKeyOfEvent } from './payment-event.ts';
 import type { ReadAgain } from './read-again.ts';
+import { tellWorkers } from './tell-workers.ts';
 import { whileLocked } from './while-locked.ts';
 
 export interface ReplayDependencies {
@@ -102,15 +103,10 @@ async function release(
   return { result: isGone ? 'unknown' : 'dealt-with' };
 }
 
-async function handOver({ enqueue, log }: ReplayDependencies, event: InboxEvent): Promise<boolean> {
-  try {
-    await enqueue(event);
-    return true;
-  } catch (error) {
-    const { stream, shardId, sequence } = event;
-    log.warn({ err: error, stream, shardId, sequence }, 'no job for a replayed event; the sweep adds it');
-    return false;
-  }
+function handOver({ enqueue, log }: ReplayDependencies, event: InboxEvent): Promise<boolean> {
+  const { stream, shardId, sequence } = event;
+  const untold = 'no job for a replayed event; the sweep adds it';
+  return tellWorkers(log, () => enqueue(event), { stream, shardId, sequence }, untold);
 }
 
 /** False when somebody else was faster. */
