@@ -22,6 +22,7 @@ import type { Authority, Write } from '../ports/transaction.ts';
 import { readMembershipEvent } from './membership-payload.ts';
 import { readState } from './read-state.ts';
 import { whileLocked } from './while-locked.ts';
+import { whole } from './whole.ts';
 
 export interface MembershipDependencies {
   readonly inbox: Pick<Inbox, 'earliest' | 'wasApplied' | 'applied' | 'saveApplied' | 'liftFlag'>;
@@ -130,8 +131,7 @@ async function applyOnce(
   authority: Authority,
 ): Promise<EventOutcome> {
   const { subscriptions, tiers, clock } = dependencies;
-  const partition = await subscriptions.listByUserID(event.userId);
-  if (partition.malformed[0] !== undefined) throw partition.malformed[0];
+  const partition = whole(await subscriptions.listByUserID(event.userId));
   const plan = planMembership(membership, {
     partition: partition.subscriptions,
     underWay: await underWay(dependencies, membership, partition),

@@ -19,6 +19,7 @@ import { planOfOpener, sensible } from './move-money.ts';
 import { readState } from './read-state.ts';
 import { openRecurringCase } from './recurring/settle-recurring.ts';
 import { whileLocked } from './while-locked.ts';
+import { whole } from './whole.ts';
 
 export interface JanitorPolicy {
   /** How long after it was last sent an attempt is given up. Longer than any processor keeps a request under way. */
@@ -88,8 +89,7 @@ async function openSubscriptionCase(
   ids: Pick<Attempt, 'userId' | 'subscriptionId'>,
   lock: Lock,
 ): Promise<OpenCase | null> {
-  const { subscriptions: partition, malformed } = await dependencies.subscriptions.listByUserID(ids.userId);
-  if (malformed[0] !== undefined) throw malformed[0];
+  const { subscriptions: partition } = whole(await dependencies.subscriptions.listByUserID(ids.userId));
   const state = await readState(dependencies.pipeline, ids);
   const record = partition.find(({ subscriptionId }) => subscriptionId === ids.subscriptionId);
   const { open: attempt } = state;
