@@ -11,6 +11,7 @@ import type { Background, RecordState } from '../../ports/pipeline.ts';
 import type { UserService } from '../../ports/services.ts';
 import type { ChangeContext, StoredSubscription } from '../../ports/subscriptions.ts';
 import type { CollectDependencies } from '../collection-case.ts';
+import { readState } from '../read-state.ts';
 import { whileLocked } from '../while-locked.ts';
 import { Refusal } from './refusal.ts';
 
@@ -89,6 +90,13 @@ export const backgroundOf = (
 /** While nobody knows what became of a charge, its record stays as it is. */
 export function assertNothingOpen({ open }: RecordState): void {
   if (open !== null) throw new Refusal('attempt-open', 'a charge or refund of this record has no answer yet');
+}
+
+export async function assertUntouched(
+  { pipeline }: Pick<DeskDependencies, 'pipeline'>,
+  record: StoredSubscription,
+): Promise<void> {
+  assertNothingOpen(await readState(pipeline, record));
 }
 
 export function assertNotFrozen({ freezes }: Background, rail: Rail, now: Instant): void {
