@@ -1,7 +1,6 @@
 import type { AchOutcome } from '../../domain/ach/settlement.ts';
-import type { Float, FloatId } from '../../domain/floats/float.ts';
+import type { Float } from '../../domain/floats/float.ts';
 import { recordIdOf } from '../../domain/floats/record-id.ts';
-import type { UserId } from '../../domain/subscription.ts';
 import type { Lock } from '../../ports/lock.ts';
 import type { Attempt } from '../../ports/pipeline.ts';
 import type { OpenCase } from '../any-product.ts';
@@ -11,14 +10,10 @@ import { recordFloatAnswer, stageOf } from './charge-float.ts';
 import type { FloatCase, FloatDependencies } from './float-case.ts';
 import type { FloatWordDependencies } from './float-entry.ts';
 import { readFloatEntry, recordFloatWord, whatStandsAgainst } from './float-entry.ts';
+import type { FloatRef } from './find-float.ts';
 
 /** What is waited for: whoever can still be told this waits. */
 const PAID = { result: 'COMPLETED' } as const;
-
-interface FloatRef {
-  readonly userId: UserId;
-  readonly floatId: FloatId;
-}
 
 /** Null: no attempt on the float is open. */
 export async function openFloatCase(
