@@ -68,7 +68,8 @@ export const isLastTry = ({ job }: TakenJob): boolean => job.attemptsMade + 1 >=
 export const reasonOf = (error: unknown): string =>
   error instanceof CollectionsError ? error.code : 'unexpected-error';
 
-const isGivenBack = (error: unknown): boolean =>
+/** What BullMQ wants thrown by who has given the job back. */
+export const isGivenBack = (error: unknown): boolean =>
   error instanceof DelayedError || error instanceof RateLimitError || error instanceof WaitingError;
 
 function delayFor(error: unknown, starts: number): number | null {
