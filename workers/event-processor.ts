@@ -24,7 +24,7 @@ export type ApplyEvent = (
 ) => Promise<{ readonly outcome: EventOutcome } | { readonly busy: Sighting }>;
 
 /** So often an event may fail for a reason of its own before it waits for somebody. */
-const TRIES = 3;
+const EVENT_TRIES = 3;
 /** A record that an event speaks of may not have been written yet; for so long it is waited for. */
 const UNKNOWN_RECORD_MS = 15 * 60_000;
 const BETWEEN_LOOKS_MS = 30_000;
@@ -141,7 +141,7 @@ async function afterFailure(
   } else if (!isHopeless) {
     const tries = await inbox.countTry(event, reasonOf(error));
     log.warn({ userId, stream, sequence, type, tries, err: error }, 'an event failed');
-    if (tries < TRIES) return delay(taken, backoffMs(tries));
+    if (tries < EVENT_TRIES) return delay(taken, backoffMs(tries));
   }
   return quarantine(context, taken, turn, error);
 }

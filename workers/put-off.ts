@@ -19,6 +19,9 @@ import type { TakenJob } from './job.ts';
 /** So often a job may be put off before it counts as a failed try: nothing waits for ever without being seen. */
 const MOST_STARTS = 50;
 
+/** What only tells somebody can wait for what is missing, about a day at one look a minute; then somebody has to see it. */
+export const A_DAY_OF_LOOKS = 24 * 60;
+
 /** A processor that asks for an hour is looked at again sooner. */
 const LONGEST_HOLD_MS = 60_000;
 
