@@ -8,7 +8,7 @@ import { msOf } from '../src/domain/instant.ts';
 import { MalformedEventError, UnknownRecordError, UnpricedTierError } from '../src/errors.ts';
 import type { EventOutcome, InboxEvent } from '../src/ports/inbox.ts';
 import type { PastSighting, Sighting } from '../src/ports/lock.ts';
-import { SOON_AND_ALWAYS, lookAgainLater, pastSighting } from './busy-lock.ts';
+import { lookAgainSoon, pastSighting } from './busy-lock.ts';
 import type { WorkerContext } from './context.ts';
 import type { Processor, TakenJob } from './job.ts';
 import { dataOf } from './job.ts';
@@ -112,17 +112,7 @@ async function attempt(
     return afterFailure(context, taken, { data, event }, error);
   }
   // Nor is a Redis that has lost the job: whoever cannot put it off has no failed try to count.
-  return 'outcome' in result ? result.outcome : lookAgain(context, taken, data, result.busy);
-}
-
-async function lookAgain(
-  context: EventContext,
-  taken: TakenJob,
-  { seen }: EventJob,
-  busy: Sighting,
-): Promise<never> {
-  await lookAgainLater(context, taken, seen, busy, SOON_AND_ALWAYS);
-  throw new Error('a busy lock is looked at for ever');
+  return 'outcome' in result ? result.outcome : lookAgainSoon(context, taken, data.seen, result.busy);
 }
 
 async function afterFailure(
@@ -165,5 +155,5 @@ async function quarantine(
     );
     return { result: 'quarantined', reason: reasonOf(error) };
   });
-  return 'busy' in result ? lookAgain(context, taken, data, result.busy) : result;
+  return 'busy' in result ? lookAgainSoon(context, taken, data.seen, result.busy) : result;
 }
