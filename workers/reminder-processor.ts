@@ -5,10 +5,10 @@ import type { WorkerContext } from './context.ts';
 import type { Processor } from './job.ts';
 import { A_DAY_OF_LOOKS } from './put-off.ts';
 import { recordProcessor } from './record-processor.ts';
-import type { UserTurns } from './user-turns.ts';
+import type { Turns } from './turns.ts';
 
 /** One recurring payment that an account is to be told of. */
-export const reminderProcessor = (context: WorkerContext, turns: UserTurns): Processor =>
+export const reminderProcessor = (context: WorkerContext, turns: Turns): Processor =>
   recordProcessor(context, {
     consideredAs: () => 'REMINDER',
     consider({ runId: triggerId, subscriptionId }, seen) {
