@@ -6,10 +6,10 @@ import { isCollecting, parseRunId } from '../src/domain/runs.ts';
 import type { WorkerContext } from './context.ts';
 import type { Processor } from './job.ts';
 import { recordProcessor } from './record-processor.ts';
-import type { UserTurns } from './user-turns.ts';
+import type { Turns } from './turns.ts';
 
 /** One due record of a run. */
-export function collectionProcessor(context: WorkerContext, turns?: UserTurns): Processor {
+export function collectionProcessor(context: WorkerContext, turns?: Turns): Processor {
   const { collect } = context;
   return recordProcessor(context, {
     consideredAs: (job) => consideredAs(processOf(job)),

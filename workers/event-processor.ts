@@ -3,11 +3,12 @@ import { eventJob } from '../queues/jobs.ts';
 import type { EventJob } from '../queues/jobs.ts';
 import { backoffMs } from '../queues/options.ts';
 import { lockKeyOfEvent } from '../src/app/payment-event.ts';
+import { whileLocked } from '../src/app/while-locked.ts';
 import { msOf } from '../src/domain/instant.ts';
 import { MalformedEventError, UnknownRecordError, UnpricedTierError } from '../src/errors.ts';
 import type { EventOutcome, InboxEvent } from '../src/ports/inbox.ts';
 import type { PastSighting, Sighting } from '../src/ports/lock.ts';
-import { SOON_AND_ALWAYS, lookAgainLater, pastSighting } from './busy-lock.ts';
+import { lookAgainSoon, pastSighting } from './busy-lock.ts';
 import type { WorkerContext } from './context.ts';
 import type { Processor, TakenJob } from './job.ts';
 import { dataOf } from './job.ts';
@@ -23,7 +24,7 @@ export type ApplyEvent = (
 ) => Promise<{ readonly outcome: EventOutcome } | { readonly busy: Sighting }>;
 
 /** So often an event may fail for a reason of its own before it waits for an operator. */
-const TRIES = 3;
+const EVENT_TRIES = 3;
 /** A record that an event speaks of may not have been written yet; for so long it is waited for. */
 const UNKNOWN_RECORD_MS = 15 * 60_000;
 const BETWEEN_LOOKS_MS = 30_000;
@@ -111,17 +112,7 @@ async function attempt(
     return afterFailure(context, taken, { data, event }, error);
   }
   // Outside the try: if Redis has lost the job, putting it off throws, and that is no failed try of the event.
-  return 'outcome' in result ? result.outcome : lookAgain(context, taken, data, result.busy);
-}
-
-async function lookAgain(
-  context: EventContext,
-  taken: TakenJob,
-  { seen }: EventJob,
-  busy: Sighting,
-): Promise<never> {
-  await lookAgainLater(context, taken, seen, busy, SOON_AND_ALWAYS);
-  throw new Error('a busy lock is looked at for ever');
+  return 'outcome' in result ? result.outcome : lookAgainSoon(context, taken, data.seen, result.busy);
 }
 
 async function afterFailure(
@@ -140,7 +131,7 @@ async function afterFailure(
   } else if (!isHopeless) {
     const tries = await inbox.countTry(event, reasonOf(error));
     log.warn({ userId, stream, sequence, type, tries, err: error }, 'an event failed');
-    if (tries < TRIES) return delay(taken, backoffMs(tries));
+    if (tries < EVENT_TRIES) return delay(taken, backoffMs(tries));
   }
   return quarantine(context, taken, turn, error);
 }
@@ -155,9 +146,7 @@ async function quarantine(
   const { inbox, collect, log } = context;
   const { userId, stream, sequence, type } = event;
   const seen = await pastSighting(context, data.seen);
-  const acquired = await collect.locks.acquire(lockKeyOfEvent(event), seen);
-  if ('busy' in acquired) return lookAgain(context, taken, data, acquired.busy);
-  try {
+  const result = await whileLocked(collect.locks, { key: lockKeyOfEvent(event), seen }, async () => {
     const reason = error instanceof Error ? error.message : String(error);
     await inbox.quarantine(event, reason, collect.clock.now());
     log.error(
@@ -165,7 +154,6 @@ async function quarantine(
       'an event waits for somebody',
     );
     return { result: 'quarantined', reason: reasonOf(error) };
-  } finally {
-    await acquired.lock.release();
-  }
+  });
+  return 'busy' in result ? lookAgainSoon(context, taken, data.seen, result.busy) : result;
 }

@@ -6,7 +6,7 @@ import type { WorkerContext } from './context.ts';
 import type { Processor } from './job.ts';
 import { dataOf } from './job.ts';
 import { isLastTry, putOff, reasonOf } from './put-off.ts';
-import { UserTurns } from './user-turns.ts';
+import { Turns } from './turns.ts';
 
 export type GatewayContext = Pick<WorkerContext, 'gatewayEvents' | 'queues' | 'redis' | 'log'>;
 
@@ -14,7 +14,7 @@ export type GatewayContext = Pick<WorkerContext, 'gatewayEvents' | 'queues' | 'r
 export function gatewayProcessor(context: GatewayContext): Processor {
   const { gatewayEvents } = context;
   // Those about one subscription would only make each other decide again.
-  const turns = new UserTurns();
+  const turns = new Turns();
   return async (taken) => {
     const { eventId } = dataOf(gatewayEventJob, taken.job);
     const { gateway, ref } = addressOf(eventId) ?? {};

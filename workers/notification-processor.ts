@@ -10,13 +10,7 @@ import type { Verdict } from '../src/domain/verdict.ts';
 import type { WorkerContext } from './context.ts';
 import type { Processor } from './job.ts';
 import { dataOf } from './job.ts';
-import { delay, isLastTry, putOff, reasonOf } from './put-off.ts';
-
-/**
- * A notice can wait for a service that is down or an event that is not applied yet, about a day at one look a minute;
- * then an operator has to see it.
- */
-const MOST_STARTS = 24 * 60;
+import { A_DAY_OF_LOOKS, delay, isLastTry, putOff, reasonOf } from './put-off.ts';
 
 export type NotificationContext = Pick<WorkerContext, 'notify' | 'queues' | 'redis' | 'log' | 'metrics'>;
 
@@ -28,13 +22,13 @@ export function notificationProcessor(context: NotificationContext): Processor {
     try {
       const { runId: triggerId, userId, subscriptionId } = data;
       const { attemptsStarted } = taken.job;
-      const patient = attemptsStarted < MOST_STARTS;
+      const patient = attemptsStarted < A_DAY_OF_LOOKS;
       const request = { userId, subscriptionId, day, triggerId, patient };
       const result = await notifyRecord(context.notify, request);
       if ('verdict' in result) return counted(context, result.verdict);
       return await delay(taken, backoffMs(attemptsStarted));
     } catch (error) {
-      await putOff(context, taken, error, MOST_STARTS);
+      await putOff(context, taken, error, A_DAY_OF_LOOKS);
       // The record must have a verdict then too, or the run would hand it over again and again.
       if (isLastTry(taken)) await leaveFailed(context, data, reasonOf(error));
       throw error;

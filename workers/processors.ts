@@ -13,7 +13,7 @@ import { pageProcessor } from './page-processor.ts';
 import { Registry } from './registry.ts';
 import { reminderProcessor } from './reminder-processor.ts';
 import { requestProcessor } from './request-processor.ts';
-import { UserTurns } from './user-turns.ts';
+import { Turns } from './turns.ts';
 
 /** Pages of different runs; those of one run follow each other. */
 const PAGES_AT_ONCE = 4;
@@ -32,7 +32,7 @@ export function registryOf(
   const collection = { concurrency, processor: collectionProcessor(context) };
   const request = { concurrency, processor: requestProcessor(context) };
   // Both work under the locks of accounts.
-  const accounts = new UserTurns();
+  const accounts = new Turns();
   const { collect, inbox, users, tiers, log, metrics } = context;
   const membership: ApplyEvent = (event, seen) =>
     applyMembership({ ...collect, inbox, tiers, log, metrics }, event, seen);

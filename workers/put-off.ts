@@ -19,6 +19,9 @@ import type { TakenJob } from './job.ts';
 /** So often a job may be put off before it counts as a failed try: nothing waits for ever without being seen. */
 const MOST_STARTS = 50;
 
+/** A notice or reminder can wait for what is missing, about a day at one look a minute; then an operator has to see it. */
+export const A_DAY_OF_LOOKS = 24 * 60;
+
 /** A processor that asks for an hour is looked at again sooner. */
 const LONGEST_HOLD_MS = 60_000;
 
@@ -69,7 +72,8 @@ export const isLastTry = ({ job }: TakenJob): boolean => job.attemptsMade + 1 >=
 export const reasonOf = (error: unknown): string =>
   error instanceof CollectionsError ? error.code : 'unexpected-error';
 
-const isGivenBack = (error: unknown): boolean =>
+/** What BullMQ wants thrown by who has given the job back. */
+export const isGivenBack = (error: unknown): boolean =>
   error instanceof DelayedError || error instanceof RateLimitError || error instanceof WaitingError;
 
 function delayFor(error: unknown, starts: number): number | null {

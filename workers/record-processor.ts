@@ -10,7 +10,7 @@ import type { WorkerContext } from './context.ts';
 import type { Processor, TakenJob } from './job.ts';
 import { dataOf } from './job.ts';
 import { isLastTry, putOff, reasonOf } from './put-off.ts';
-import { UserTurns } from './user-turns.ts';
+import { Turns } from './turns.ts';
 
 /** What is to be done about the records of some runs, under their users' locks. */
 export interface RecordWork {
@@ -19,13 +19,13 @@ export interface RecordWork {
   /** How often a job may be put off before that counts as a failed try. */
   readonly mostStarts?: number;
   /** Shared by the processors that work under the same locks, so that their jobs take turns. */
-  readonly turns?: UserTurns;
+  readonly turns?: Turns;
 }
 
 /** One record of a run. */
 export function recordProcessor(
   context: WorkerContext,
-  { consideredAs, consider, mostStarts, turns = new UserTurns() }: RecordWork,
+  { consideredAs, consider, mostStarts, turns = new Turns() }: RecordWork,
 ): Processor {
   return async (taken) => {
     const data = dataOf(collectionJob, taken.job);

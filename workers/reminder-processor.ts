@@ -3,14 +3,12 @@ import { remindRecurring } from '../src/app/recurring/remind-recurring.ts';
 import { recurringOf } from '../src/domain/recurring/record-id.ts';
 import type { WorkerContext } from './context.ts';
 import type { Processor } from './job.ts';
+import { A_DAY_OF_LOOKS } from './put-off.ts';
 import { recordProcessor } from './record-processor.ts';
-import type { UserTurns } from './user-turns.ts';
-
-/** A reminder can wait for a service that is down, about a day at one look a minute; then an operator has to see it. */
-const MOST_STARTS = 24 * 60;
+import type { Turns } from './turns.ts';
 
 /** One recurring payment that an account is to be told of. */
-export const reminderProcessor = (context: WorkerContext, turns: UserTurns): Processor =>
+export const reminderProcessor = (context: WorkerContext, turns: Turns): Processor =>
   recordProcessor(context, {
     consideredAs: () => 'REMINDER',
     consider({ runId: triggerId, subscriptionId }, seen) {
@@ -18,6 +16,6 @@ export const reminderProcessor = (context: WorkerContext, turns: UserTurns): Pro
       if (ref === null) throw new UnrecoverableError(`${subscriptionId} is no recurring payment`);
       return remindRecurring(context.remind, { ...ref, triggerId, seen });
     },
-    mostStarts: MOST_STARTS,
+    mostStarts: A_DAY_OF_LOOKS,
     turns,
   });

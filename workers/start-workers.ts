@@ -18,7 +18,7 @@ import { dynamodbAnswers, redisAnswers, watchHealth } from '../src/wiring/health
 import { openServices } from '../src/wiring/services.ts';
 import { openStores } from '../src/wiring/stores.ts';
 import { registryOf } from './processors.ts';
-import { workerContext } from './worker-context.ts';
+import { workerContext } from './context.ts';
 import type { RunningRole } from '../src/wiring/role.ts';
 import { WorkerPool } from './worker-pool.ts';
 

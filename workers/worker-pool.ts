@@ -1,10 +1,11 @@
-import { DelayedError, RateLimitError, WaitingError, Worker } from 'bullmq';
+import { Worker } from 'bullmq';
 import type { Job } from 'bullmq';
 import { KEY_PREFIX } from '../queues/connection.ts';
 import { backoffMs } from '../queues/options.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
 import type { JobEnd, Metrics } from '../src/ports/metrics.ts';
 import type { WorkerContext } from './context.ts';
+import { isGivenBack } from './put-off.ts';
 import type { Registration } from './registry.ts';
 
 export interface PoolOptions {
@@ -96,11 +97,7 @@ async function timed<T>(metrics: Metrics, queue: string, work: Promise<T>): Prom
     tell('done');
     return result;
   } catch (error) {
-    tell(isPutOff(error) ? 'put-off' : 'failed');
+    tell(isGivenBack(error) ? 'put-off' : 'failed');
     throw error;
   }
 }
-
-/** What BullMQ wants thrown by a processor that has given the job back. */
-const isPutOff = (error: unknown): boolean =>
-  [DelayedError, RateLimitError, WaitingError].some((kind) => error instanceof kind);

@@ -190,7 +190,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'workers/event-processor.ts',
     find: '    result = await apply(event, seen);\n',
     replace:
-      "    result = await apply(event, seen);\n    if ('busy' in result) return await lookAgain(context, taken, data, result.busy);\n",
+      "    result = await apply(event, seen);\n    if ('busy' in result) return await lookAgainSoon(context, taken, data.seen, result.busy);\n",
     test: 'test/integration/pipeline/event-processor.test.ts',
   },
   {

@@ -1,5 +1,5 @@
 import { registryOf } from '../../workers/processors.ts';
-import { workerContext } from '../../workers/worker-context.ts';
+import { workerContext } from '../../workers/context.ts';
 import { openCharging } from '../../src/wiring/charging.ts';
 import { SimQueueSet, simRedis } from '../world/sim-queues.ts';
 import { SimWorker } from '../world/sim-worker.ts';

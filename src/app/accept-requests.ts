@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { CollectionOrder, CollectionRequest, RequestStore } from '../ports/requests.ts';
 import { aFewAtOnce } from './a-few-at-once.ts';
+import { tellWorkers } from './tell-workers.ts';
 
 export interface RequestDependencies {
   readonly requests: RequestStore;
@@ -54,17 +55,11 @@ async function found({ requests }: RequestDependencies, order: CollectionOrder):
 const isSameOrder = (a: CollectionOrder, b: CollectionOrder): boolean =>
   a.path === b.path && a.userId === b.userId && a.subscriptionId === b.subscriptionId;
 
-/** False when the queue did not take it; that is logged, and the next sweep comes to it. */
-export async function handOver(
+export function handOver(
   { enqueue, log }: Pick<RequestDependencies, 'enqueue' | 'log'>,
   request: CollectionRequest,
 ): Promise<boolean> {
-  try {
-    await enqueue(request);
-    return true;
-  } catch (error) {
-    const { requestId, generation } = request;
-    log.warn({ err: error, requestId, generation }, 'a request was not handed over; the sweep will do it');
-    return false;
-  }
+  const { requestId, generation } = request;
+  const untold = 'a request was not handed over; the sweep will do it';
+  return tellWorkers(log, () => enqueue(request), { requestId, generation }, untold);
 }

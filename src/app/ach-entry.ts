@@ -4,6 +4,8 @@ import type { AttemptRecord, PipelineStore, RecordState } from '../ports/pipelin
 import { wasAbandoned } from '../ports/pipeline.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
 import type { CollectDependencies } from './collection-case.ts';
+import { readState } from './read-state.ts';
+import { whole } from './whole.ts';
 
 /** The network wants a re-presented entry to be called this. */
 export const REPRESENTMENT = 'RETRY PYMT';
@@ -40,14 +42,13 @@ export interface PaymentIds {
 export const isRecordsPayment = ({ record, confirmationId }: SentEntry): boolean =>
   record.transactionId === confirmationId;
 
-/** Null when there is no such record. With a row of the user that cannot be read nothing is known for sure. */
+/** Null when there is no such record. */
 export async function readEntry(
   { subscriptions, pipeline }: Pick<AchDependencies, 'subscriptions' | 'pipeline'>,
   lock: Lock,
   ids: PaymentIds,
 ): Promise<SentEntry | null> {
-  const { subscriptions: partition, malformed } = await subscriptions.listByUserID(ids.userId);
-  if (malformed[0] !== undefined) throw malformed[0];
+  const { subscriptions: partition } = whole(await subscriptions.listByUserID(ids.userId));
   const record = partition.find((row) => row.subscriptionId === ids.subscriptionId);
   return record === undefined ? null : { ...(await readPayment(pipeline, lock, ids)), record, partition };
 }
@@ -57,8 +58,8 @@ export async function readPayment(
   lock: Lock,
   { userId, subscriptionId, confirmationId }: PaymentIds,
 ): Promise<KnownPayment> {
-  const [{ state }, attempts] = await Promise.all([
-    pipeline.readBackground({ userId, subscriptionId, triggerId: '', accountId: null }),
+  const [state, attempts] = await Promise.all([
+    readState(pipeline, { userId, subscriptionId }),
     pipeline.attemptsOn(subscriptionId),
   ]);
   // A refund carries the confirmation id of the payment that it gives back.

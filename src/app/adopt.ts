@@ -5,6 +5,7 @@ import { PAUSE_PENDING_RESUME } from '../domain/subscription.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { PipelineStore } from '../ports/pipeline.ts';
 import type { PageKey, StoredSubscription, SubscriptionsRepository } from '../ports/subscriptions.ts';
+import { pagesOf } from './pages-of.ts';
 
 export interface AdoptDependencies {
   readonly subscriptions: Pick<SubscriptionsRepository, 'getNotificationSubscriptionPage' | 'listByUserID'>;
@@ -47,7 +48,7 @@ export async function adopt(
   let counts = NONE;
   const kinds: readonly Kind[] = [resumes(dependencies), watches(dependencies)];
   for (const kind of kinds) {
-    for await (const findings of pagesOf(dependencies, kind)) {
+    for await (const findings of findingsOf(dependencies, kind)) {
       counts = findings.reduce(counted, counts);
       onProgress(counts);
     }
@@ -86,17 +87,14 @@ const watches = ({ pipeline, clock }: AdoptDependencies): Kind => ({
   },
 });
 
-async function* pagesOf(dependencies: AdoptDependencies, kind: Kind): AsyncGenerator<(Finding | null)[]> {
-  const { subscriptions } = dependencies;
-  let key: PageKey | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof subscriptions.getNotificationSubscriptionPage>> =
-      await subscriptions.getNotificationSubscriptionPage(kind.status, FROM, TO, key);
+async function* findingsOf(dependencies: AdoptDependencies, kind: Kind): AsyncGenerator<(Finding | null)[]> {
+  const read = (key: PageKey | null) =>
+    dependencies.subscriptions.getNotificationSubscriptionPage(kind.status, FROM, TO, key);
+  for await (const page of pagesOf(read)) {
     const findings: (Finding | null)[] = page.malformed.map(() => 'malformed');
     for (const entry of page.subscriptions) findings.push(await adoptOne(dependencies, kind, entry));
     yield findings;
-    key = page.nextKey;
-  } while (key !== null);
+  }
 }
 
 /** Null: nothing is needed. */

@@ -20,6 +20,9 @@ import type { UserService } from '../ports/services.ts';
 import type { Partition, StoredSubscription, SubscriptionsRepository } from '../ports/subscriptions.ts';
 import type { Authority, Write } from '../ports/transaction.ts';
 import { readMembershipEvent } from './membership-payload.ts';
+import { readState } from './read-state.ts';
+import { whileLocked } from './while-locked.ts';
+import { whole } from './whole.ts';
 
 export interface MembershipDependencies {
   readonly inbox: Pick<Inbox, 'earliest' | 'wasApplied' | 'applied' | 'saveApplied' | 'liftFlag'>;
@@ -65,14 +68,11 @@ export async function applyMembership(
   const objection = await objectionTo(dependencies, event.userId);
   if (objection !== null) return { outcome: await warn(dependencies, event, objection) };
 
-  const acquired = await dependencies.locks.acquire(subscriptionLockKey(event.userId), seen);
-  if ('busy' in acquired) return acquired;
-  try {
+  const key = subscriptionLockKey(event.userId);
+  return whileLocked(dependencies.locks, { key, seen }, async ({ fence }) => {
     await assertTurn(dependencies, event);
-    return { outcome: await applyTo(dependencies, event, membership, acquired.lock.fence) };
-  } finally {
-    await acquired.lock.release();
-  }
+    return { outcome: await applyTo(dependencies, event, membership, fence) };
+  });
 }
 
 const isIgnored = (type: MembershipEventType): boolean =>
@@ -131,8 +131,7 @@ async function applyOnce(
   authority: Authority,
 ): Promise<EventOutcome> {
   const { subscriptions, tiers, clock } = dependencies;
-  const partition = await subscriptions.listByUserID(event.userId);
-  if (partition.malformed[0] !== undefined) throw partition.malformed[0];
+  const partition = whole(await subscriptions.listByUserID(event.userId));
   const plan = planMembership(membership, {
     partition: partition.subscriptions,
     underWay: await underWay(dependencies, membership, partition),
@@ -159,11 +158,10 @@ async function underWay(
 ): Promise<ReadonlySet<SubscriptionId>> {
   const term = termOf(membership);
   const found = new Set<SubscriptionId>();
-  for (const { userId, subscriptionId, ...record } of subscriptions) {
+  for (const record of subscriptions) {
     if (term === null || record.billingStatus !== 'SCHEDULED' || record.term === term) continue;
-    const query = { userId, subscriptionId, triggerId: '', accountId: null };
-    const { state } = await pipeline.readBackground(query);
-    if (state.open !== null) found.add(subscriptionId);
+    const { open } = await readState(pipeline, record);
+    if (open !== null) found.add(record.subscriptionId);
   }
   return found;
 }

@@ -10,6 +10,7 @@ import { sensible } from './move-money.ts';
 import { isFloatEvent, lockKeyOfEvent } from './payment-event.ts';
 import type { PaymentWord } from './payment-word.ts';
 import { subscriptionWord } from './subscription-word.ts';
+import { whileLocked } from './while-locked.ts';
 
 export type PaymentEventDependencies = CollectAnyDependencies & {
   readonly users: UserService;
@@ -36,19 +37,15 @@ export async function applyPaymentEvent(
     : applyWord(dependencies, event, subscriptionWord(dependencies, event), seen);
 }
 
-async function applyWord<E extends KnownPayment>(
+function applyWord<E extends KnownPayment>(
   dependencies: PaymentEventDependencies,
   event: InboxEvent,
   word: PaymentWord<E>,
   seen: PastSighting | undefined,
 ): Promise<PaymentEventResult> {
-  const acquired = await dependencies.locks.acquire(lockKeyOfEvent(event), seen);
-  if ('busy' in acquired) return acquired;
-  try {
-    return { outcome: await applyToLatest(dependencies, acquired.lock, event, word) };
-  } finally {
-    await acquired.lock.release();
-  }
+  return whileLocked(dependencies.locks, { key: lockKeyOfEvent(event), seen }, async (lock) => ({
+    outcome: await applyToLatest(dependencies, lock, event, word),
+  }));
 }
 
 async function applyToLatest<E extends KnownPayment>(

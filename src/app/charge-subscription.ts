@@ -17,6 +17,7 @@ import { commit, judged, nextPeriodOf } from './collection-case.ts';
 import type { Book } from './move-money.ts';
 import { moveMoney, recordPayment, sendAgain } from './move-money.ts';
 import { NOTHING_MORE, whatPaymentBrings } from './what-payment-brings.ts';
+import { whole } from './whole.ts';
 
 export function chargeRecord(theCase: Case, plan: Charge): Promise<Verdict> {
   const change = opened(theCase.record, theCase.rules, theCase.now);
@@ -161,9 +162,7 @@ export const untouched = (record: StoredSubscription): StoredSubscription => ({
 
 async function readAgain(theCase: Case): Promise<Case> {
   const { userId, subscriptionId } = theCase.record;
-  const { subscriptions: partition, malformed } =
-    await theCase.dependencies.subscriptions.listByUserID(userId);
-  if (malformed[0] !== undefined) throw malformed[0];
+  const { subscriptions: partition } = whole(await theCase.dependencies.subscriptions.listByUserID(userId));
   const row = partition.find((one) => one.subscriptionId === subscriptionId);
   if (row === undefined) throw new Error(`record ${subscriptionId} is gone while its charge was under way`);
   return { ...theCase, record: row, partition };

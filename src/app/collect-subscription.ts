@@ -22,7 +22,7 @@ import type { Partition } from '../ports/subscriptions.ts';
 import type { Case, CollectDependencies } from './collection-case.ts';
 import { commit, judged, nextPeriodOf } from './collection-case.ts';
 import type { CollectResult } from './consider.ts';
-import { judgeUntouched, leave, underLock } from './consider.ts';
+import { considerLocked, judgeUntouched, leave } from './consider.ts';
 import { gatherFacts } from './gather-facts.ts';
 import { malformedReason } from './malformed-reason.ts';
 import { chargeRecord, resumeAttempt } from './charge-subscription.ts';
@@ -48,7 +48,7 @@ export const collectSubscription = (
   dependencies: CollectDependencies,
   request: CollectRequest,
 ): Promise<CollectResult> =>
-  underLock(dependencies, subscriptionLockKey(request.userId), request, (lock) =>
+  considerLocked(dependencies, subscriptionLockKey(request.userId), request, (lock) =>
     consider(dependencies, request, lock),
   );
 

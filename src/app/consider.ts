@@ -6,25 +6,22 @@ import type { Lock, LockClient, PastSighting, Sighting } from '../ports/lock.ts'
 import type { PipelineStore } from '../ports/pipeline.ts';
 import type { RecordRef } from '../ports/runs.ts';
 import type { OnStep } from '../ports/steps.ts';
+import { whileLocked } from './while-locked.ts';
 
 /** `busy`: another job works on this user. Nothing was read or written. */
 export type CollectResult = { readonly verdict: Verdict } | { readonly busy: Sighting };
 
 /** Considers a record while no other job does. */
-export async function underLock(
+export function considerLocked(
   { locks, onStep }: { readonly locks: LockClient; readonly onStep: OnStep },
   key: string,
   { seen, ...record }: RecordRef & { readonly seen?: PastSighting | undefined },
   consider: (lock: Lock) => Promise<Verdict>,
 ): Promise<CollectResult> {
-  const acquired = await locks.acquire(key, seen);
-  if ('busy' in acquired) return acquired;
-  try {
+  return whileLocked(locks, { key, seen }, async (lock) => {
     await onStep('locked', record);
-    return { verdict: await onFreshFacts(() => consider(acquired.lock)) };
-  } finally {
-    await acquired.lock.release();
-  }
+    return { verdict: await onFreshFacts(() => consider(lock)) };
+  });
 }
 
 const READS = 3;

@@ -20,6 +20,7 @@ import type { ForecastProgress } from './forecast-sum.ts';
 import { ForecastSum } from './forecast-sum.ts';
 import type { BillingForecastSources } from './foretell-billing.ts';
 import { foretellBilling } from './foretell-billing.ts';
+import { pagesOf } from './pages-of.ts';
 import type { RecurringForecastSources } from './recurring/foretell-recurring.ts';
 import { foretellRecurring } from './recurring/foretell-recurring.ts';
 
@@ -61,9 +62,9 @@ export async function forecastRun(
   assertWithinHorizon(asOf, dependencies.clock.now());
   const sum = new ForecastSum();
   const turn = evenly(dependencies.timer, dependencies.ratePerS);
-  let cursor: PageKey | null = null;
-  do {
-    const page: DuePage = await readDuePage(dependencies, { process, tick: asOf, startedAt: null, cursor });
+  const read = (cursor: PageKey | null) =>
+    readDuePage(dependencies, { process, tick: asOf, startedAt: null, cursor });
+  for await (const page of pagesOf(read)) {
     const ours = page.records.filter(({ userId }) => owns(dependencies.owned, userId));
     sum.due += ours.length;
     sum.malformed += page.malformed.length;
@@ -74,8 +75,7 @@ export async function forecastRun(
       sum.looked += records.length;
       onProgress(sum);
     });
-    cursor = page.nextKey;
-  } while (cursor !== null);
+  }
   const { due, malformed, unreachable, plans } = sum;
   return { process, asOf, ...plans.total(), byPlan: plans.tallies(), due, malformed, unreachable };
 }

@@ -1,6 +1,7 @@
 import type { PageKey } from '../ports/subscriptions.ts';
 import { aFewAtOnce } from './a-few-at-once.ts';
 import type { CollectAnyDependencies } from './any-product.ts';
+import { pagesOf } from './pages-of.ts';
 import { settleAch } from './settle-ach.ts';
 import type { JanitorPolicy } from './settle-attempt.ts';
 import { settleAttempt } from './settle-attempt.ts';
@@ -70,17 +71,14 @@ async function doAll<T extends { readonly userId: string; readonly subscriptionI
   onError: OnTrouble,
   { list, page, settle }: Chore<T>,
 ): Promise<RoundCounts> {
-  const rounds: RoundCounts[] = [];
-  let key: PageKey | null = null;
-  do {
-    // Where a list cannot be read on, the rest of it waits for the next round; the other list does not.
-    const found: Page<T> = await page(key).catch((error: Error) => unreadablePage(error));
-    for (const error of found.unreadable) onError({ list }, error);
-    rounds.push(...found.unreadable.map(() => UNREAD));
-    rounds.push(...(await aFewAtOnce(ASKED_AT_ONCE, found.items, (item) => ask(onError, settle, item))));
-    key = found.nextKey;
-  } while (key !== null);
-  return sum(rounds);
+  let counts = NONE;
+  // Where a list cannot be read on, the rest of it waits for the next round; the other list does not.
+  for await (const { items, unreadable } of pagesOf((key) => page(key).catch(unreadablePage))) {
+    for (const error of unreadable) onError({ list }, error);
+    const asked = await aFewAtOnce(ASKED_AT_ONCE, items, (item) => ask(onError, settle, item));
+    counts = sum([counts, ...unreadable.map(() => UNREAD), ...asked]);
+  }
+  return counts;
 }
 
 const unreadablePage = (error: Error) => ({ items: [], unreadable: [error], nextKey: null });
@@ -99,6 +97,7 @@ async function ask<T extends { readonly userId: string; readonly subscriptionId:
   }
 }
 
+const NONE: RoundCounts = { asked: 0, settled: 0, left: 0, failed: 0 };
 const SETTLED: RoundCounts = { asked: 1, settled: 1, left: 0, failed: 0 };
 const LEFT: RoundCounts = { asked: 1, settled: 0, left: 1, failed: 0 };
 const FAILED: RoundCounts = { asked: 1, settled: 0, left: 0, failed: 1 };
@@ -112,5 +111,5 @@ const sum = (rounds: readonly RoundCounts[]): RoundCounts =>
       left: a.left + b.left,
       failed: a.failed + b.failed,
     }),
-    { asked: 0, settled: 0, left: 0, failed: 0 },
+    NONE,
   );

@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Run, RunStore } from '../ports/runs.ts';
 import { startRun } from './run-collections.ts';
+import { tellWorkers } from './tell-workers.ts';
 
 export interface OrderDependencies {
   readonly runs: RunStore;
@@ -32,12 +33,7 @@ export async function orderRun(
   return { run, handedOver: run.status !== 'running' || (await wakeUp(dependencies, run)) };
 }
 
-async function wakeUp({ wake, log }: OrderDependencies, run: Run): Promise<boolean> {
-  try {
-    await wake(run);
-    return true;
-  } catch (error) {
-    log.warn({ err: error, runId: run.runId }, 'a run was stored and nobody told; the reconciler will');
-    return false;
-  }
+function wakeUp({ wake, log }: OrderDependencies, run: Run): Promise<boolean> {
+  const untold = 'a run was stored and nobody told; the reconciler will';
+  return tellWorkers(log, () => wake(run), { runId: run.runId }, untold);
 }

@@ -2,10 +2,12 @@ import { RecordChangedError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { AppliedEvent, InboxEvent, Quarantine, Quarantined, QuarantinePage } from '../ports/inbox.ts';
 import type { LockClient } from '../ports/lock.ts';
-import { subscriptionLockKey } from '../ports/lock.ts';
 import type { Log } from '../ports/log.ts';
-import type { PageKey } from '../ports/subscriptions.ts';
+import { pagesOf } from './pages-of.ts';
+import { lockKeyOfEvent } from './payment-event.ts';
 import type { ReadAgain } from './read-again.ts';
+import { tellWorkers } from './tell-workers.ts';
+import { whileLocked } from './while-locked.ts';
 
 export interface ReplayDependencies {
   readonly quarantine: Quarantine;
@@ -40,16 +42,10 @@ export type Replay =
 export type Drop = { readonly result: 'dropped' | 'unknown' };
 
 /** Everything that is in quarantine, page by page, oldest first. */
-export async function* listQuarantine({
+export const listQuarantine = ({
   quarantine,
-}: Pick<ReplayDependencies, 'quarantine'>): AsyncGenerator<QuarantinePage> {
-  let key: PageKey | null = null;
-  do {
-    const page: QuarantinePage = await quarantine.list(key);
-    yield page;
-    key = page.nextKey;
-  } while (key !== null);
-}
+}: Pick<ReplayDependencies, 'quarantine'>): AsyncGenerator<QuarantinePage> =>
+  pagesOf((key) => quarantine.list(key));
 
 /** Puts an event back into its user's inbox, to be applied like one that has just come. */
 export async function replayQuarantined(
@@ -62,7 +58,13 @@ export async function replayQuarantined(
   const read = dependencies.readAgain(item);
   if (read.event === null) return { result: 'unreadable', reason: read.reason };
   const { event } = read;
-  const released = await underLock(dependencies, event, () => release(dependencies, item, event, force));
+  // A run or request that decides about a user reads the inbox and the quarantine at slightly different moments, and
+  // could see the event in neither while it goes from one to the other. It holds the user's lock meanwhile, so we do too.
+  const key = lockKeyOfEvent(event);
+  const released = await whileLocked(dependencies.locks, { key }, () =>
+    release(dependencies, item, event, force),
+  );
+  if ('busy' in released) return { result: 'busy' };
   if (released.result !== 'released') return released;
   return {
     result: 'replayed',
@@ -87,24 +89,6 @@ type Release =
   | { readonly result: 'released'; readonly later: readonly AppliedEvent[] }
   | Exclude<Replay, { readonly result: 'replayed' }>;
 
-/**
- * A run or request that decides about a user reads the inbox and the quarantine at slightly different moments, and
- * could see the event in neither while it goes from one to the other. It holds the user's lock meanwhile, so we do too.
- */
-async function underLock(
-  { locks }: ReplayDependencies,
-  { userId }: InboxEvent,
-  work: () => Promise<Release>,
-): Promise<Release> {
-  const acquired = await locks.acquire(subscriptionLockKey(userId));
-  if ('busy' in acquired) return { result: 'busy' };
-  try {
-    return await work();
-  } finally {
-    await acquired.lock.release();
-  }
-}
-
 async function release(
   { quarantine, clock }: ReplayDependencies,
   item: Quarantined,
@@ -119,15 +103,10 @@ async function release(
   return { result: isGone ? 'unknown' : 'dealt-with' };
 }
 
-async function handOver({ enqueue, log }: ReplayDependencies, event: InboxEvent): Promise<boolean> {
-  try {
-    await enqueue(event);
-    return true;
-  } catch (error) {
-    const { stream, shardId, sequence } = event;
-    log.warn({ err: error, stream, shardId, sequence }, 'no job for a replayed event; the sweep adds it');
-    return false;
-  }
+function handOver({ enqueue, log }: ReplayDependencies, event: InboxEvent): Promise<boolean> {
+  const { stream, shardId, sequence } = event;
+  const untold = 'no job for a replayed event; the sweep adds it';
+  return tellWorkers(log, () => enqueue(event), { stream, shardId, sequence }, untold);
 }
 
 /** False when another replay or drop was faster. */

@@ -4,21 +4,18 @@ import type { RunId } from '../domain/runs.ts';
 import type { PlanName } from '../domain/plan.ts';
 import type { VerdictName } from '../domain/verdict.ts';
 import type { RunReport, RunStore, Tally } from '../ports/runs.ts';
-import type { PageKey } from '../ports/subscriptions.ts';
+import { pagesOf } from './pages-of.ts';
 
 /** Adds up what came of a run's records, a page at a time: the report is small however large the run. */
 export async function reportOf(runs: RunStore, runId: RunId): Promise<RunReport> {
   const byVerdict = new Tallies<VerdictName>();
   const byPlan = new Tallies<PlanName>();
-  let key: PageKey | null = null;
-  do {
-    const page: Awaited<ReturnType<RunStore['verdicts']>> = await runs.verdicts(runId, key);
-    for (const { verdict, reason, amount, plan } of page.verdicts) {
+  for await (const { verdicts } of pagesOf((key) => runs.verdicts(runId, key))) {
+    for (const { verdict, reason, amount, plan } of verdicts) {
       byVerdict.add(verdict, reason, amount);
       if (plan !== null) byPlan.add(plan.plan, plan.reason, amount);
     }
-    key = page.nextKey;
-  } while (key !== null);
+  }
   return { ...byVerdict.total(), byVerdict: byVerdict.tallies(), byPlan: byPlan.tallies() };
 }
 

@@ -11,6 +11,7 @@ import { lockKeyOfRecord } from './any-product.ts';
 import type { FloatWordDependencies } from './floats/float-entry.ts';
 import { waitingFloat } from './floats/settle-float.ts';
 import { recordAchOutcome } from './record-ach-outcome.ts';
+import { whileLocked } from './while-locked.ts';
 
 export type AchSettlement =
   | { readonly settled: StoredSubscription | Float }
@@ -27,12 +28,11 @@ export async function settleAch(
   { userId, subscriptionId }: Pick<AchWatch, 'userId' | 'subscriptionId'>,
 ): Promise<AchSettlement> {
   const { locks, pipeline, processor, clock } = dependencies;
-  const acquired = await locks.acquire(lockKeyOfRecord(userId, subscriptionId));
-  if ('busy' in acquired) return { left: 'busy' };
-  try {
+  const key = lockKeyOfRecord(userId, subscriptionId);
+  const settlement = await whileLocked(locks, { key }, async (lock): Promise<AchSettlement> => {
     const watch = await pipeline.watches.get(subscriptionId);
     if (watch === null) return { left: 'settled-meanwhile' };
-    const settle = await waiting(dependencies, acquired.lock, watch);
+    const settle = await waiting(dependencies, lock, watch);
     if (settle === null) {
       await pipeline.watches.forget(watch);
       return { left: 'settled-meanwhile' };
@@ -41,9 +41,8 @@ export async function settleAch(
     if (outcome !== null) return { settled: await settle(outcome) };
     await pipeline.watches.askAgainLater(watch, clock.now());
     return { left: 'no-word-yet' };
-  } finally {
-    await acquired.lock.release();
-  }
+  });
+  return 'busy' in settlement ? { left: 'busy' } : settlement;
 }
 
 /**

@@ -16,7 +16,10 @@ import type { Case, CollectDependencies } from './collection-case.ts';
 import { isToGiveBack, recordAnswer, resumeAttempt } from './charge-subscription.ts';
 import { openFloatCase } from './floats/settle-float.ts';
 import { planOfOpener, sensible } from './move-money.ts';
+import { readState } from './read-state.ts';
 import { openRecurringCase } from './recurring/settle-recurring.ts';
+import { whileLocked } from './while-locked.ts';
+import { whole } from './whole.ts';
 
 export interface JanitorPolicy {
   /** How long after it was last sent an attempt is given up. Longer than any processor keeps a request under way. */
@@ -36,17 +39,15 @@ export async function settleAttempt(
   janitor: JanitorPolicy,
   { userId, subscriptionId, attemptId }: Pick<Attempt, 'userId' | 'subscriptionId' | 'attemptId'>,
 ): Promise<Settlement> {
-  const acquired = await dependencies.locks.acquire(lockKeyOfRecord(userId, subscriptionId));
-  if ('busy' in acquired) return { left: 'busy' };
-  try {
+  const key = lockKeyOfRecord(userId, subscriptionId);
+  const settlement = await whileLocked(dependencies.locks, { key }, async (lock): Promise<Settlement> => {
     // Asked before anything is read: however long it takes, what is sent again is decided on what holds now.
     const found = await dependencies.processor.findByKey(attemptId);
-    const open = await openCase(dependencies, { userId, subscriptionId }, acquired.lock);
+    const open = await openCase(dependencies, { userId, subscriptionId }, lock);
     if (open?.attempt.attemptId !== attemptId) return { left: 'resolved-meanwhile' };
-    return await settleOpen(dependencies, janitor, open, sentFirst(open.attempt, found));
-  } finally {
-    await acquired.lock.release();
-  }
+    return settleOpen(dependencies, janitor, open, sentFirst(open.attempt, found));
+  });
+  return 'busy' in settlement ? { left: 'busy' } : settlement;
 }
 
 async function settleOpen(
@@ -88,9 +89,8 @@ async function openSubscriptionCase(
   ids: Pick<Attempt, 'userId' | 'subscriptionId'>,
   lock: Lock,
 ): Promise<OpenCase | null> {
-  const { subscriptions: partition, malformed } = await dependencies.subscriptions.listByUserID(ids.userId);
-  if (malformed[0] !== undefined) throw malformed[0];
-  const { state } = await dependencies.pipeline.readBackground({ ...ids, triggerId: '', accountId: null });
+  const { subscriptions: partition } = whole(await dependencies.subscriptions.listByUserID(ids.userId));
+  const state = await readState(dependencies.pipeline, ids);
   const record = partition.find(({ subscriptionId }) => subscriptionId === ids.subscriptionId);
   const { open: attempt } = state;
   if (attempt === null) return null;

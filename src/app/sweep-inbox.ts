@@ -5,7 +5,7 @@ import type { EventStream, Inbox, InboxEvent, Quarantine } from '../ports/inbox.
 import { EVENT_STREAMS } from '../ports/inbox.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
-import type { PageKey } from '../ports/subscriptions.ts';
+import { pagesOf } from './pages-of.ts';
 
 export interface InboxSweepDependencies {
   readonly inbox: Pick<Inbox, 'waiting' | 'flagged' | 'liftFlag'>;
@@ -48,24 +48,18 @@ async function sweepEvents(
   noteWait: (event: InboxEvent) => void,
 ): Promise<number> {
   let found = 0;
-  let key: PageKey | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof inbox.waiting>> = await inbox.waiting(before, key);
+  for await (const page of pagesOf((key) => inbox.waiting(before, key))) {
     for (const error of page.unreadable) log.error({ err: error }, 'an event in the inbox cannot be read');
     page.events.forEach(noteWait);
     for (const event of page.events) await ensure(event);
     found += page.events.length;
-    key = page.nextKey;
-  } while (key !== null);
+  }
   return found;
 }
 
 async function sweepFlags({ inbox, log }: InboxSweepDependencies, before: Instant): Promise<void> {
-  let key: PageKey | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof inbox.flagged>> = await inbox.flagged(before, key);
+  for await (const page of pagesOf((key) => inbox.flagged(before, key))) {
     for (const error of page.unreadable) log.error({ err: error }, 'a flag of a member cannot be read');
     for (const userId of page.userIds) await inbox.liftFlag(userId);
-    key = page.nextKey;
-  } while (key !== null);
+  }
 }

@@ -1,7 +1,7 @@
 import type { CollectionRequest } from '../ports/requests.ts';
-import type { PageKey } from '../ports/subscriptions.ts';
 import type { RequestDependencies } from './accept-requests.ts';
 import { handOver } from './accept-requests.ts';
+import { pagesOf } from './pages-of.ts';
 
 export interface SweepCounts {
   readonly handedOver: number;
@@ -18,9 +18,7 @@ export async function sweepRequests(dependencies: RequestDependencies): Promise<
   const asOf = clock.now();
   let handedOver = 0;
   let failed = 0;
-  let key: PageKey | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof requests.due>> = await requests.due(asOf, key);
+  for await (const page of pagesOf((key) => requests.due(asOf, key))) {
     for (const error of page.unreadable) log.error({ err: error }, 'an accepted request cannot be read');
     failed += page.unreadable.length;
     for (const request of page.requests) {
@@ -28,8 +26,7 @@ export async function sweepRequests(dependencies: RequestDependencies): Promise<
       if (outcome === 'handed-over') handedOver += 1;
       if (outcome === 'failed') failed += 1;
     }
-    key = page.nextKey;
-  } while (key !== null);
+  }
   return { handedOver, failed };
 }
 

@@ -1,13 +1,15 @@
 import type { Instant } from '../domain/instant.ts';
+import { isLeaving } from '../domain/leaving.ts';
 import { periodAfterPayment } from '../domain/outcomes.ts';
 import { inPlan, isStillIn } from '../domain/plans/change-plan.ts';
 import { REACTIVATED, asPeriod } from '../domain/plans/coming-back.ts';
-import { isLeaving, isRepriceable, isToCome } from '../domain/plans/upcoming.ts';
+import { isRepriceable, isToCome } from '../domain/plans/upcoming.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Attempt, UpgradeOf } from '../ports/pipeline.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
 import type { Case, CaseChange } from './collection-case.ts';
 import { nextPeriodOf } from './collection-case.ts';
+import { readState } from './read-state.ts';
 
 /** What else changes in the transaction that records a payment. */
 export interface Consequences {
@@ -81,15 +83,14 @@ const cancelled = (record: StoredSubscription, now: Instant): StoredSubscription
  * less since means that.
  */
 async function upgraded(
-  { dependencies, partition, record: { userId, receiptTierName: tierName } }: Case,
+  { dependencies, partition, record: { receiptTierName: tierName } }: Case,
   { subscriptionId, amount, instead }: UpgradeOf,
 ): Promise<Consequences> {
   const period = partition.find((row) => row.subscriptionId === subscriptionId);
   if (period === undefined || !isRepriceable(period)) return { ...NOTHING_MORE, isInVain: true };
   if (instead !== undefined && !isStillIn(period, instead)) return { ...NOTHING_MORE, isInVain: true };
-  const query = { userId, subscriptionId, triggerId: '', accountId: null };
-  const { state } = await dependencies.pipeline.readBackground(query);
-  if (state.open !== null) return { ...NOTHING_MORE, isInVain: true };
+  const { open } = await readState(dependencies.pipeline, period);
+  if (open !== null) return { ...NOTHING_MORE, isInVain: true };
   const record = inPlan(period, { tierName, amount }, false);
   return { ...NOTHING_MORE, along: [{ record, cause: 'plan-changed' }] };
 }

@@ -59,15 +59,6 @@ export function addBankingDays(date: CalendarDate, count: number): CalendarDate 
   return day;
 }
 
-/** How many banking days lie after `from`, up to and with `to`. */
-export function bankingDaysBetween(from: CalendarDate, to: CalendarDate): number {
-  let count = 0;
-  for (let day = addDays(from, 1); day <= to; day = addDays(day, 1)) {
-    if (isBankingDay(day)) count += 1;
-  }
-  return count;
-}
-
 function isFixedHoliday(date: CalendarDate): boolean {
   const isOne = (day: CalendarDate): boolean => {
     const { month, day: dayOfMonth } = partsOf(day);

@@ -1,10 +1,11 @@
 import { isAtBillingHour } from './billing-dates.ts';
 import type { Instant } from './instant.ts';
 import { compareInstants } from './instant.ts';
+import { isLeaving } from './leaving.ts';
 import type { Cents } from './money.ts';
 import { ZERO, addMoney } from './money.ts';
+import { isToCome } from './plans/upcoming.ts';
 import type { Subscription } from './subscription.ts';
-import { PENDING_CANCELLATION } from './subscription.ts';
 
 /**
  * `active`: a further period will be billed. `ending`: the member has cancelled, and the next period will not be billed.
@@ -34,9 +35,7 @@ export function currentSubscription<S extends Subscription>(
   const periods = records.some(isPeriod) ? records.filter(isPeriod) : records;
   const record = periods.findLast(({ billingDate }) => billingDate <= now) ?? periods[0];
   if (record === undefined) return null;
-  const next = records.find(
-    ({ billingStatus }) => billingStatus === 'SCHEDULED' || billingStatus === 'PAUSED',
-  );
+  const next = records.find(isToCome);
   const membership = membershipOf(next);
   const owed = records.filter(({ billingStatus }) => billingStatus === 'ERROR');
   return {
@@ -60,6 +59,6 @@ function isPeriod({ billingDate, billingStatus, process }: Subscription): boolea
 
 function membershipOf(next: Subscription | undefined): Membership {
   if (next === undefined) return 'ended';
-  if (next.updatedEvent === PENDING_CANCELLATION) return 'ending';
+  if (isLeaving(next)) return 'ending';
   return next.billingStatus === 'PAUSED' ? 'paused' : 'active';
 }

@@ -4,7 +4,7 @@
  */
 export type Instant = bigint & { readonly __brand: 'Instant' };
 
-export const NANOS_PER_MS = 1_000_000n;
+const NANOS_PER_MS = 1_000_000n;
 export const NANOS_PER_SECOND = 1_000_000_000n;
 export const MS_PER_DAY = 86_400_000;
 

@@ -15,3 +15,7 @@ export type LeavingReason = (typeof REASONS)[keyof typeof REASONS];
  */
 export const whyLeft = ({ updatedEvent }: Pick<Subscription, 'updatedEvent'>): LeavingReason | null =>
   Object.hasOwn(REASONS, updatedEvent) ? REASONS[updatedEvent as keyof typeof REASONS] : null;
+
+/** Cancelled: what is still to come of the membership is not billed. */
+export const isLeaving = ({ updatedEvent }: Pick<Subscription, 'updatedEvent'>): boolean =>
+  updatedEvent === PENDING_CANCELLATION;

@@ -3,6 +3,7 @@ import { anchorDayOf, billingPeriod, isAtBillingHour, nextBillingDate } from './
 import type { Instant } from './instant.ts';
 import { compareInstants } from './instant.ts';
 import { newRecord } from './new-record.ts';
+import { isToCome } from './plans/upcoming.ts';
 import type { Subscription, SubscriptionId } from './subscription.ts';
 
 /** Our own name space, so that a successor's id cannot meet an id made elsewhere. */
@@ -13,11 +14,7 @@ export const successorId = (id: SubscriptionId): SubscriptionId => uuidV5(id, NA
 
 /** A later period has been opened already: a second one would bill the member twice. */
 export const hasLaterPeriod = (record: Subscription, partition: readonly Subscription[]): boolean =>
-  partition.some(
-    (other) =>
-      (other.billingStatus === 'SCHEDULED' || other.billingStatus === 'PAUSED') &&
-      other.billingDate > record.billingDate,
-  );
+  partition.some((other) => isToCome(other) && other.billingDate > record.billingDate);
 
 /**
  * The SCHEDULED record of the period after this one. Amount, term, week and tier go along, and the process that opened

@@ -3,7 +3,7 @@ import { RETURNABLE_DAYS } from './ach/settlement.ts';
 import type { CloseReason, PauseContinuation, RefusalReason } from './decision.ts';
 import type { Instant } from './instant.ts';
 import { plusDays } from './instant.ts';
-import { whyLeft } from './leaving.ts';
+import { isLeaving, whyLeft } from './leaving.ts';
 import type { Cents } from './money.ts';
 import { sayMoney } from './money.ts';
 import { nextPeriod } from './next-period.ts';
@@ -11,7 +11,7 @@ import type { PathRules } from './paths.ts';
 import type { ChargeBack } from './payment-outcome.ts';
 import type { CollectionPolicy } from './policy.ts';
 import type { BillingStatus, Rail, Subscription } from './subscription.ts';
-import { PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from './subscription.ts';
+import { PAUSE_PENDING_RESUME } from './subscription.ts';
 
 /* What each thing that happens to a record writes into it. `last_run_date` is not here: the store stamps it. */
 
@@ -77,8 +77,6 @@ export function declined<S extends Subscription>(
 }
 
 const PAYMENT_COMPLETED = 'payment-completed';
-
-const isLeaving = ({ updatedEvent }: Subscription): boolean => updatedEvent === PENDING_CANCELLATION;
 
 /**
  * Clears `payment-completed` when the record is no longer paid. Others are told of an `updated_event` only when it

@@ -5,10 +5,11 @@ import { systemTimer } from '../../src/adapters/system-timer.ts';
 import type { ReplayDependencies } from '../../src/app/quarantine.ts';
 import { dropQuarantined, listQuarantine, replayQuarantined } from '../../src/app/quarantine.ts';
 import { readAgain } from '../../src/app/read-again.ts';
+import { whileLocked } from '../../src/app/while-locked.ts';
 import type { UserId } from '../../src/domain/subscription.ts';
 import type { InboxEvent } from '../../src/ports/inbox.ts';
 import type { LockClient } from '../../src/ports/lock.ts';
-import { subscriptionLockKey } from '../../src/ports/lock.ts';
+import { floatLockKey, subscriptionLockKey } from '../../src/ports/lock.ts';
 import type { BillingStore } from '../support/billing-store.ts';
 import { billingStore } from '../support/billing-store.ts';
 import type { Faults } from '../support/dynamo-faults.ts';
@@ -101,6 +102,18 @@ describe('a replay', () => {
     const acquired = await locks.acquire(subscriptionLockKey(user));
     expect(acquired).toHaveProperty('lock');
     if ('lock' in acquired) await acquired.lock.release();
+  });
+
+  it('of what was said about a float waits for whoever works on the floats, and for nobody else', async () => {
+    const told = anEvent(user, 2, { stream: 'payments', type: 'FLOAT_DEBIT_RETURNED' });
+    await desk.inbox.store([told]);
+    await desk.inbox.quarantine(told, 'broken', NOW);
+    const replayWhileLocked = (key: string) =>
+      whileLocked(locks, { key }, () =>
+        replayQuarantined(dependencies(), `payments.${user}.2`, { force: false }),
+      );
+    expect(await replayWhileLocked(floatLockKey(user))).toEqual({ result: 'busy' });
+    expect(await replayWhileLocked(subscriptionLockKey(user))).toMatchObject({ result: 'replayed' });
   });
 
   it('of something that is not there is unknown', async () => {

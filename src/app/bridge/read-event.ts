@@ -8,7 +8,7 @@ import type { EventPosition, EventStream, InboxEvent } from '../../ports/inbox.t
 import { EVENT_LIMITS } from '../../ports/inbox.ts';
 
 /** The types that concern us, by stream. Other types in a stream are for other services. */
-export const EVENT_TYPES: Readonly<Record<EventStream, readonly string[]>> = {
+const EVENT_TYPES: Readonly<Record<EventStream, readonly string[]>> = {
   users: MEMBERSHIP_EVENTS,
   payments: [
     'SUBSCRIPTION_COMPLETED',

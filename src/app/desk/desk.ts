@@ -11,6 +11,8 @@ import type { Background, RecordState } from '../../ports/pipeline.ts';
 import type { UserService } from '../../ports/services.ts';
 import type { ChangeContext, StoredSubscription } from '../../ports/subscriptions.ts';
 import type { CollectDependencies } from '../collection-case.ts';
+import { readState } from '../read-state.ts';
+import { whileLocked } from '../while-locked.ts';
 import { Refusal } from './refusal.ts';
 
 export interface DeskDependencies extends CollectDependencies {
@@ -37,7 +39,7 @@ export interface MemberFile {
 export type MemberDependencies = Pick<DeskDependencies, 'locks' | 'subscriptions' | 'owned' | 'clock'>;
 
 /** Does the work under the member's lock, on everything that is known about the member. */
-export function withMember<T>(
+export function withMember<T extends object>(
   dependencies: MemberDependencies,
   userId: UserId,
   work: (member: MemberFile) => Promise<T>,
@@ -54,22 +56,20 @@ export function withMember<T>(
 export type LockDependencies = Pick<DeskDependencies, 'locks' | 'owned'>;
 
 /** Does the work under one of the locks of a member who is ours. */
-export async function underLock<T>(
+export async function underLock<T extends object>(
   { locks, owned }: LockDependencies,
   { userId, key }: { readonly userId: UserId; readonly key: string },
   work: (lock: Lock) => Promise<T>,
 ): Promise<T> {
   if (!owns(owned, userId)) throw new Refusal('not-owned', 'the other service bills this member');
-  const acquired = await locks.acquire(key);
-  if ('busy' in acquired) throw busy();
-  try {
-    return await work(acquired.lock);
-  } catch (error) {
-    // An account that is being closed takes no lock.
-    throw error instanceof RecordChangedError ? busy() : error;
-  } finally {
-    await acquired.lock.release();
-  }
+  const result = await whileLocked(locks, { key }, (lock) => work(lock).catch(refuseChanged));
+  if ('busy' in result) throw busy();
+  return result;
+}
+
+/** An account that is being closed takes no lock. */
+function refuseChanged(error: unknown): never {
+  throw error instanceof RecordChangedError ? busy() : error;
 }
 
 const busy = (): Refusal => new Refusal('user-busy', 'somebody else works on this member');
@@ -90,6 +90,13 @@ export const backgroundOf = (
 /** While it is not known what became of a charge, its record stays as it is. */
 export function assertNothingOpen({ open }: RecordState): void {
   if (open !== null) throw new Refusal('attempt-open', 'a charge or refund of this record has no answer yet');
+}
+
+export async function assertUntouched(
+  { pipeline }: Pick<DeskDependencies, 'pipeline'>,
+  record: StoredSubscription,
+): Promise<void> {
+  assertNothingOpen(await readState(pipeline, record));
 }
 
 export function assertNotFrozen({ freezes }: Background, rail: Rail, now: Instant): void {

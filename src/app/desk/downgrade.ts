@@ -2,8 +2,8 @@ import { inPlan } from '../../domain/plans/change-plan.ts';
 import { sayMoney } from '../../domain/money.ts';
 import type { UserId } from '../../domain/subscription.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
-import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
-import { assertNothingOpen, backgroundOf, changeContext, withMember } from './desk.ts';
+import type { AskedBy, DeskDependencies } from './desk.ts';
+import { assertUntouched, changeContext, withMember } from './desk.ts';
 import { priceIn, upcomingOf } from './plan-wish.ts';
 import { Refusal } from './refusal.ts';
 
@@ -23,7 +23,7 @@ export function downgrade(dependencies: DeskDependencies, wish: DowngradeWish): 
       const prices = `${sayMoney(amount)} after ${sayMoney(upcoming.billingAmount)}`;
       throw new Refusal('not-a-downgrade', `the member would not pay less: ${prices}`);
     }
-    await assertUntouched(dependencies, member, upcoming);
+    await assertUntouched(dependencies, upcoming);
     const change = inPlan(upcoming, { tierName: wish.tierName, amount }, true);
     const context = changeContext(member, wish.by, 'plan-changed');
     return dependencies.subscriptions.add(member.lock.fence, change, context);
@@ -32,12 +32,3 @@ export function downgrade(dependencies: DeskDependencies, wish: DowngradeWish): 
 
 const isDone = ({ receiptTierName, isPendingDowngrade }: StoredSubscription, tierName: string): boolean =>
   isPendingDowngrade && receiptTierName === tierName;
-
-async function assertUntouched(
-  dependencies: DeskDependencies,
-  member: MemberFile,
-  { subscriptionId }: StoredSubscription,
-): Promise<void> {
-  const { state } = await backgroundOf(dependencies, member, subscriptionId);
-  assertNothingOpen(state);
-}

@@ -1,5 +1,6 @@
+import { isLeaving } from '../../domain/leaving.ts';
 import type { Cents } from '../../domain/money.ts';
-import { isLeaving, isToCome, upcomingPeriod } from '../../domain/plans/upcoming.ts';
+import { isToCome, upcomingPeriod } from '../../domain/plans/upcoming.ts';
 import type { Term } from '../../domain/subscription.ts';
 import type { Tiers } from '../../domain/tiers.ts';
 import { priceOf } from '../../domain/tiers.ts';

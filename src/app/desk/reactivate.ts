@@ -1,12 +1,13 @@
+import { isLeaving } from '../../domain/leaving.ts';
 import { ownRecord } from '../../domain/plans/own-record.ts';
 import { REACTIVATED, isComingBack } from '../../domain/plans/coming-back.ts';
-import { isLeaving, isPeriod, isToCome } from '../../domain/plans/upcoming.ts';
+import { isPeriod, isToCome } from '../../domain/plans/upcoming.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { BillingStatus, Subscription, UserId } from '../../domain/subscription.ts';
 import { ACCOUNT_CLOSED } from '../../domain/subscription.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
-import { assertNothingOpen, backgroundOf, withMember } from './desk.ts';
+import { assertUntouched, withMember } from './desk.ts';
 import type { OwnPayment } from './own-payment.ts';
 import { assertMayPay, goOnWithOpen, ownBackground, paidBefore, payByCard } from './own-payment.ts';
 import { priceIn } from './plan-wish.ts';
@@ -72,8 +73,7 @@ async function payToComeBack(
 
 /** Being paid ends what was cancelled and still to come. A charge of it without an answer may turn out to have been made. */
 async function assertNothingUnderWay(dependencies: DeskDependencies, member: MemberFile): Promise<void> {
-  for (const { subscriptionId } of member.partition.filter((record) => hasLeft(record)))
-    assertNothingOpen((await backgroundOf(dependencies, member, subscriptionId)).state);
+  for (const record of member.partition.filter(hasLeft)) await assertUntouched(dependencies, record);
 }
 
 /** Nothing else was said since. A charge that may not have been made yet is not made for a member who has left again. */

@@ -3,7 +3,7 @@ import { planSupportUpdate } from '../../domain/plans/support-update.ts';
 import type { SubscriptionId, UserId } from '../../domain/subscription.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
 import type { AskedBy, DeskDependencies, MemberDependencies, MemberFile } from './desk.ts';
-import { assertNothingOpen, backgroundOf, changeContext, recordOf, withMember } from './desk.ts';
+import { assertUntouched, changeContext, recordOf, withMember } from './desk.ts';
 import { Refusal } from './refusal.ts';
 
 export type UpdateDependencies = MemberDependencies & Pick<DeskDependencies, 'pipeline' | 'tiers'>;
@@ -21,8 +21,7 @@ export function updateRecord(
 ): Promise<StoredSubscription> {
   return withMember(dependencies, update.userId, async (member) => {
     const record = recordOf(member, update.subscriptionId);
-    const { state } = await backgroundOf(dependencies, member, record.subscriptionId);
-    assertNothingOpen(state);
+    await assertUntouched(dependencies, record);
     const { tiers } = dependencies;
     const plan = planSupportUpdate(record, update, { ...member, tiers });
     switch (plan.plan) {

@@ -8,7 +8,7 @@ import { basePrice } from '../../domain/tiers.ts';
 import type { Attempt, Background } from '../../ports/pipeline.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
-import { assertNothingOpen, backgroundOf, changeContext, withMember } from './desk.ts';
+import { assertUntouched, changeContext, withMember } from './desk.ts';
 import type { OwnPayment } from './own-payment.ts';
 import { assertMayPay, goOnWithOpen, ownBackground, paidBefore, payByCard } from './own-payment.ts';
 import { priceIn, upcomingOf } from './plan-wish.ts';
@@ -68,8 +68,7 @@ async function begin(
     const prices = `${sayMoney(amount)} after ${sayMoney(upcoming.billingAmount)}`;
     throw new Refusal('not-an-upgrade', `the member would not pay more: ${prices}`);
   }
-  const { state } = await backgroundOf(dependencies, member, upcoming.subscriptionId);
-  assertNothingOpen(state);
+  await assertUntouched(dependencies, upcoming);
   const due = await dueNow(dependencies, wish, member, upcoming);
   if (due !== wish.amount) throw new Refusal('amount-mismatch', `the upgrade costs ${sayMoney(due)} now`);
   if (due === ZERO) return update(dependencies, wish, member, { upcoming, amount });

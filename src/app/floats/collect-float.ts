@@ -17,7 +17,7 @@ import { floatLockKey } from '../../ports/lock.ts';
 import type { Background } from '../../ports/pipeline.ts';
 import type { PrimaryAccount } from '../../ports/services.ts';
 import type { CollectResult } from '../consider.ts';
-import { judgeUntouched, leave, underLock } from '../consider.ts';
+import { considerLocked, judgeUntouched, leave } from '../consider.ts';
 import { malformedReason } from '../malformed-reason.ts';
 import { verdictOf } from '../verdict-of.ts';
 import { chargeFloat, resumeFloat } from './charge-float.ts';
@@ -41,7 +41,7 @@ export interface FloatRequest {
 export function collectFloat(dependencies: FloatDependencies, request: FloatRequest): Promise<CollectResult> {
   const { userId, floatId, seen } = request;
   const record = { userId, subscriptionId: recordIdOf(floatId), seen };
-  return underLock(dependencies, floatLockKey(userId), record, (lock) =>
+  return considerLocked(dependencies, floatLockKey(userId), record, (lock) =>
     consider(dependencies, request, lock),
   );
 }

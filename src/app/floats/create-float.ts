@@ -15,6 +15,7 @@ import type { SubscriptionsRepository } from '../../ports/subscriptions.ts';
 import type { LockDependencies } from '../desk/desk.ts';
 import { underLock } from '../desk/desk.ts';
 import { Refusal } from '../desk/refusal.ts';
+import { whole } from '../whole.ts';
 
 export interface CreateFloatDependencies extends LockDependencies {
   readonly floats: Pick<FloatsRepository, 'get' | 'openOf' | 'listByUserID' | 'create'>;
@@ -60,8 +61,7 @@ async function assertActive(
   userId: UserId,
   now: Instant,
 ): Promise<void> {
-  const { subscriptions: partition, malformed } = await subscriptions.listByUserID(userId);
-  if (malformed[0] !== undefined) throw malformed[0];
+  const { subscriptions: partition } = whole(await subscriptions.listByUserID(userId));
   const membership = currentSubscription(partition, now)?.membership ?? 'none';
   if (membership !== 'active') throw inactive(`the membership is ${membership}`);
   const status = (await users.get(userId))?.status ?? 'unknown there';
@@ -89,11 +89,7 @@ async function assertRequirements(
   { floats, accounts }: CreateFloatDependencies,
   userId: UserId,
 ): Promise<void> {
-  const [account, { floats: past, malformed }] = await Promise.all([
-    accounts.primary(userId),
-    floats.listByUserID(userId),
-  ]);
-  if (malformed[0] !== undefined) throw malformed[0];
-  const unmet = unmetRequirement({ hasPrimaryAccount: account !== null, floats: past });
+  const [account, listed] = await Promise.all([accounts.primary(userId), floats.listByUserID(userId)]);
+  const unmet = unmetRequirement({ hasPrimaryAccount: account !== null, floats: whole(listed).floats });
   if (unmet !== null) throw new Refusal('requirements-not-met', unmet);
 }

@@ -35,7 +35,7 @@ export function floatOpenedText(attempt: Attempt): string {
 }
 
 /** Which model said that the account is worth a debit, how sure it was, and what it had been told. */
-export function modelText({ version, probability, features, override }: AchModel): string {
+function modelText({ version, probability, features, override }: AchModel): string {
   const told = Object.entries(features)
     .map(([name, value]) => `${name} ${value}`)
     .sort()

@@ -1,23 +1,19 @@
 import type { AchOutcome } from '../../domain/ach/settlement.ts';
-import type { Float, FloatId } from '../../domain/floats/float.ts';
+import type { Float } from '../../domain/floats/float.ts';
 import { recordIdOf } from '../../domain/floats/record-id.ts';
-import type { UserId } from '../../domain/subscription.ts';
 import type { Lock } from '../../ports/lock.ts';
 import type { Attempt } from '../../ports/pipeline.ts';
 import type { OpenCase } from '../any-product.ts';
 import { planOfOpener } from '../move-money.ts';
+import { readState } from '../read-state.ts';
 import { recordFloatAnswer, stageOf } from './charge-float.ts';
 import type { FloatCase, FloatDependencies } from './float-case.ts';
 import type { FloatWordDependencies } from './float-entry.ts';
 import { readFloatEntry, recordFloatWord, whatStandsAgainst } from './float-entry.ts';
+import type { FloatRef } from './find-float.ts';
 
 /** A float that could still become this waits for the bank's word. */
 const PAID = { result: 'COMPLETED' } as const;
-
-interface FloatRef {
-  readonly userId: UserId;
-  readonly floatId: FloatId;
-}
 
 /** Null: no attempt on the float is open. */
 export async function openFloatCase(
@@ -26,8 +22,7 @@ export async function openFloatCase(
   lock: Lock,
 ): Promise<OpenCase | null> {
   const { floats, pipeline } = dependencies;
-  const query = { userId, subscriptionId: recordIdOf(floatId), triggerId: '', accountId: null };
-  const { state } = await pipeline.readBackground(query);
+  const state = await readState(pipeline, { userId, subscriptionId: recordIdOf(floatId) });
   const { open: attempt } = state;
   if (attempt === null) return null;
   const float = await floats.get(floatId);

@@ -7,8 +7,9 @@ import type { FloatsRepository } from '../../ports/floats.ts';
 import { floatLockKey } from '../../ports/lock.ts';
 import type { PipelineStore } from '../../ports/pipeline.ts';
 import type { AskedBy, LockDependencies } from '../desk/desk.ts';
-import { backgroundOf, underLock } from '../desk/desk.ts';
+import { underLock } from '../desk/desk.ts';
 import { Refusal } from '../desk/refusal.ts';
+import { readState } from '../read-state.ts';
 import type { FloatRef } from './find-float.ts';
 import { findFloat } from './find-float.ts';
 
@@ -31,7 +32,7 @@ export function updateFloat(
   return underLock(dependencies, { userId, key: floatLockKey(userId) }, async (lock) => {
     const float = await findFloat(dependencies, { userId, floatId });
     if (float === null) throw new Refusal('not-found', 'no such float of this user');
-    const { state } = await backgroundOf(dependencies, { userId }, recordIdOf(floatId));
+    const state = await readState(dependencies.pipeline, { userId, subscriptionId: recordIdOf(floatId) });
     const plan = planFloatSupport(float, status, state.open, dependencies.clock.now());
     if (plan.plan === 'refused') throw new Refusal(CODES[plan.reason], plan.detail);
     // Also of a float whose advance came back: asked for now, it could be paid twice.

@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { GatewayEvents, StoredGatewayEvent } from '../../ports/gateways.ts';
 import type { Log } from '../../ports/log.ts';
+import { tellWorkers } from '../tell-workers.ts';
 
 export interface ReplayEventDependencies {
   readonly gatewayEvents: GatewayEvents;
@@ -23,23 +24,12 @@ export async function replayEvent(
   dependencies: ReplayEventDependencies,
   eventId: string,
 ): Promise<EventReplay> {
-  const { gatewayEvents, clock } = dependencies;
+  const { gatewayEvents, clock, log, enqueueGatewayEvent } = dependencies;
   const event = await gatewayEvents.get(eventId);
   if (event === null) return { result: 'unknown' };
   const reopened = event.outcome === null ? null : await gatewayEvents.reopen(event, clock.now());
-  const handedOver = await handOver(dependencies, reopened ?? event);
+  const call = () => enqueueGatewayEvent(reopened ?? event);
+  const untold = 'the event has no job yet; the sweep gives it one';
+  const handedOver = await tellWorkers(log, call, { eventId }, untold);
   return { result: reopened === null ? 'waiting' : 'replayed', handedOver };
-}
-
-async function handOver(
-  { enqueueGatewayEvent, log }: ReplayEventDependencies,
-  event: StoredGatewayEvent,
-): Promise<boolean> {
-  try {
-    await enqueueGatewayEvent(event);
-    return true;
-  } catch (error) {
-    log.warn({ eventId: event.eventId, err: error }, 'the event has no job yet; the sweep gives it one');
-    return false;
-  }
 }

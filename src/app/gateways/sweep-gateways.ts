@@ -6,7 +6,7 @@ import { RecordChangedError } from '../../errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { GatewayEvents, GatewaySubscriptions, StoredGatewayEvent } from '../../ports/gateways.ts';
 import type { Log } from '../../ports/log.ts';
-import type { PageKey } from '../../ports/subscriptions.ts';
+import { pagesOf } from '../pages-of.ts';
 
 export interface GatewaySweepDependencies {
   readonly gatewayEvents: Pick<GatewayEvents, 'waiting'>;
@@ -41,30 +41,21 @@ async function sweepEvents(
   before: Instant,
 ): Promise<number> {
   let found = 0;
-  let key: PageKey | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof gatewayEvents.waiting>> = await gatewayEvents.waiting(before, key);
+  for await (const page of pagesOf((key) => gatewayEvents.waiting(before, key))) {
     for (const error of page.unreadable) log.error({ err: error }, 'an event of a gateway cannot be read');
     for (const event of page.events) await enqueueGatewayEvent(event);
     found += page.events.length;
-    key = page.nextKey;
-  } while (key !== null);
+  }
   return found;
 }
 
 async function sweepLapsed(dependencies: GatewaySweepDependencies, now: Instant): Promise<number> {
   const { gatewaySubscriptions, log } = dependencies;
   let expired = 0;
-  let key: PageKey | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof gatewaySubscriptions.lapsed>> = await gatewaySubscriptions.lapsed(
-      now,
-      key,
-    );
+  for await (const page of pagesOf((key) => gatewaySubscriptions.lapsed(now, key))) {
     for (const error of page.unreadable) log.error({ err: error }, 'a gateway subscription cannot be read');
     for (const { id } of page.subscriptions) if (await expire(dependencies, id, now)) expired += 1;
-    key = page.nextKey;
-  } while (key !== null);
+  }
   return expired;
 }
 

@@ -7,8 +7,9 @@ import { recurringLockKey } from '../../ports/lock.ts';
 import type { PipelineStore } from '../../ports/pipeline.ts';
 import type { RecurringRef } from '../../ports/recurring.ts';
 import type { LockDependencies } from '../desk/desk.ts';
-import { backgroundOf, underLock } from '../desk/desk.ts';
+import { underLock } from '../desk/desk.ts';
 import { Refusal } from '../desk/refusal.ts';
+import { readState } from '../read-state.ts';
 import type { RemindAtOnceDependencies } from './remind-at-once.ts';
 import { remindAtOnce } from './remind-at-once.ts';
 
@@ -28,8 +29,8 @@ export async function changeRecurring(
   const changed = await carryOut(dependencies, ref, async (subscription) => {
     const subscriptionId = recurringRecordId(subscription);
     const userId = payerOf(ref.accountId);
-    const { state } = await backgroundOf(dependencies, { userId }, subscriptionId);
-    return planRecurringChange(subscription, wish, by, state.open, { policy, now: clock.now() });
+    const { open } = await readState(dependencies.pipeline, { userId, subscriptionId });
+    return planRecurringChange(subscription, wish, by, open, { policy, now: clock.now() });
   });
   return remindAtOnce(dependencies, changed);
 }

@@ -13,7 +13,7 @@ import type { RecurringRef, RecurringRepository } from '../../ports/recurring.ts
 import type { UserService } from '../../ports/services.ts';
 import type { Write } from '../../ports/transaction.ts';
 import type { CollectResult } from '../consider.ts';
-import { underLock } from '../consider.ts';
+import { considerLocked } from '../consider.ts';
 import { malformedReason } from '../malformed-reason.ts';
 import type { Chargeable, MoneyDependencies } from '../move-money.ts';
 import { verdictOf } from '../verdict-of.ts';
@@ -47,7 +47,7 @@ export const underAccountLock = (
   consider: (lock: Lock) => Promise<Verdict>,
 ): Promise<CollectResult> => {
   const record = { userId: payerOf(ref.accountId), subscriptionId: recurringRecordId(ref), seen };
-  return underLock(dependencies, recurringLockKey(ref.accountId), record, consider);
+  return considerLocked(dependencies, recurringLockKey(ref.accountId), record, consider);
 };
 
 /** What a verdict about it is about. */

@@ -16,6 +16,7 @@ import type { Lock } from '../../ports/lock.ts';
 import type { PipelineStore } from '../../ports/pipeline.ts';
 import type { NotificationService } from '../../ports/services.ts';
 import type { CollectResult } from '../consider.ts';
+import { leave } from '../consider.ts';
 import { verdictOf } from '../verdict-of.ts';
 import type { RecurringDependencies, RecurringRequest } from './recurring-case.ts';
 import { aboutRecurring, readRecurring, underAccountLock } from './recurring-case.ts';
@@ -68,11 +69,6 @@ async function consider(
   const change = recurringReminded(subscription, clock.now());
   await recurring.updateSubscription(lock.fence, subscription, change, [pipeline.judge(judgement)]);
   return judgement;
-}
-
-async function leave({ pipeline }: RemindDependencies, verdict: Verdict): Promise<Verdict> {
-  await pipeline.saveVerdict(verdict);
-  return verdict;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Lock } from '../../ports/lock.ts';
 import type { RecurringRef } from '../../ports/recurring.ts';
 import type { OpenCase } from '../any-product.ts';
 import { planOfOpener } from '../move-money.ts';
+import { readState } from '../read-state.ts';
 import { recordRecurringAnswer } from './charge-recurring.ts';
 import type { RecurringCase, RecurringDependencies } from './recurring-case.ts';
 
@@ -14,8 +15,7 @@ export async function openRecurringCase(
 ): Promise<OpenCase | null> {
   const { recurring, pipeline, clock } = dependencies;
   const subscriptionId = recurringRecordId(ref);
-  const query = { userId: payerOf(ref.accountId), subscriptionId, triggerId: '', accountId: null };
-  const { state } = await pipeline.readBackground(query);
+  const state = await readState(pipeline, { userId: payerOf(ref.accountId), subscriptionId });
   const { open: attempt } = state;
   if (attempt === null) return null;
   const subscription = await recurring.getSubscription(ref);

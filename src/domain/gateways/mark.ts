@@ -22,7 +22,7 @@ const RANK: Readonly<Record<GatewayStatus, number>> = {
 };
 
 /** A total order: whatever order events come in, the same one is the newest. */
-export function compareMarks(a: Mark, b: Mark): number {
+function compareMarks(a: Mark, b: Mark): number {
   const byTime = compareInstants(a.at, b.at) || RANK[a.status] - RANK[b.status];
   if (byTime !== 0) return byTime;
   return a.by < b.by ? -1 : a.by > b.by ? 1 : 0;

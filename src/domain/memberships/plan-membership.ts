@@ -1,6 +1,8 @@
 import type { Instant } from '../instant.ts';
 import { compareInstants } from '../instant.ts';
+import { isLeaving } from '../leaving.ts';
 import { asOwnRecord, asPeriod, isComingBack } from '../plans/coming-back.ts';
+import { isToCome } from '../plans/upcoming.ts';
 import type { Subscription, SubscriptionId, Term } from '../subscription.ts';
 import { ACCOUNT_CLOSED, PAUSE_PENDING_RESUME, PENDING_CANCELLATION } from '../subscription.ts';
 import type { Tiers } from '../tiers.ts';
@@ -93,7 +95,7 @@ export const termOf = ({ type, term }: MembershipEvent): Term | null => {
 
 /** The status stays: a run finds the flag when the period is due. */
 function cancel<S extends Subscription>({ partition }: MembershipSituation<S>): MembershipPlan<S> {
-  const upcoming = partition.filter(isUpcoming);
+  const upcoming = partition.filter(isToCome);
   if (upcoming.length === 0) return nothing('nothing-scheduled-or-paused');
   const unflagged = upcoming.filter((record) => !isLeaving(record));
   if (unflagged.length === 0) return nothing('cancellation-was-pending');
@@ -158,7 +160,7 @@ function unpause<S extends Subscription>(
 }
 
 function closeAccount<S extends Subscription>({ partition, now }: MembershipSituation<S>): MembershipPlan<S> {
-  const upcoming = partition.filter(isUpcoming);
+  const upcoming = partition.filter(isToCome);
   if (upcoming.length === 0) return nothing('nothing-scheduled-or-paused');
   const cancelled = upcoming.map((record) => ({
     ...changed(record),
@@ -199,11 +201,6 @@ function soonest<S extends Subscription>(paused: readonly S[], now: Instant): S 
   const inOrder = [...paused].sort((a, b) => compareInstants(a.billingDate, b.billingDate));
   return inOrder.find(({ billingDate }) => billingDate >= now) ?? inOrder.at(-1) ?? null;
 }
-
-const isUpcoming = ({ billingStatus }: Subscription): boolean =>
-  billingStatus === 'SCHEDULED' || billingStatus === 'PAUSED';
-
-const isLeaving = ({ updatedEvent }: Subscription): boolean => updatedEvent === PENDING_CANCELLATION;
 
 /** A member who has cancelled is not made a member again by a pause, or by its end. */
 const eventUnlessLeaving = (record: Subscription, event: string): string =>

@@ -2,13 +2,13 @@ import type { CalendarDate } from '../calendar-date.ts';
 import { addDays, dateOf } from '../calendar-date.ts';
 import type { Instant } from '../instant.ts';
 import { afterPause } from '../decide.ts';
+import { isLeaving } from '../leaving.ts';
 import { hasLaterPeriod, nextPeriod } from '../next-period.ts';
 import { periodAfterPause } from '../outcomes.ts';
 import type { BillingStatus, Subscription } from '../subscription.ts';
 import type { Tiers } from '../tiers.ts';
 import { priceOf } from '../tiers.ts';
 import { isLegal, isTerminal } from '../transitions.ts';
-import { isLeaving } from './upcoming.ts';
 
 /** What support asks for; null leaves it. */
 export interface SupportUpdate {

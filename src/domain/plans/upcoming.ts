@@ -3,12 +3,10 @@ import type { Instant } from '../instant.ts';
 import { plusMs, wholeSecond } from '../instant.ts';
 import { billingInstant } from '../billing-dates.ts';
 import { dateOf } from '../calendar-date.ts';
+import { isLeaving } from '../leaving.ts';
 import type { Subscription } from '../subscription.ts';
-import { PENDING_CANCELLATION } from '../subscription.ts';
 
 const SECOND_MS = 1_000;
-
-export const isLeaving = ({ updatedEvent }: Subscription): boolean => updatedEvent === PENDING_CANCELLATION;
 
 /** A period that is still to be billed, or to be skipped. */
 export const isToCome = ({ billingStatus }: Subscription): boolean =>

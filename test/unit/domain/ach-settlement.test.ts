@@ -4,7 +4,8 @@ import { achGate } from '../../../src/domain/ach/gate.ts';
 import type { AchEntry, AchOutcome } from '../../../src/domain/ach/settlement.ts';
 import { firstLook, nextLook, withSettled } from '../../../src/domain/ach/settlement.ts';
 import type { PastAttempt } from '../../../src/domain/attempt.ts';
-import { bankDateOf, bankingDaysBetween, isBankingDay } from '../../../src/domain/bank-calendar.ts';
+import { bankDateOf, isBankingDay } from '../../../src/domain/bank-calendar.ts';
+import type { CalendarDate } from '../../../src/domain/calendar-date.ts';
 import { addDays, parseDate } from '../../../src/domain/calendar-date.ts';
 import { formatInstant, plusDays, plusMs, plusNanos } from '../../../src/domain/instant.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
@@ -13,6 +14,15 @@ import { at } from '../../support/records.ts';
 
 const NOW = at('2026-11-16T08:00:00Z');
 const days = instants(at('2024-01-01T00:00:00Z'), at('2031-01-01T00:00:00Z'));
+
+/** How many banking days lie after `from`, up to and with `to`. */
+function bankingDaysBetween(from: CalendarDate, to: CalendarDate): number {
+  let count = 0;
+  for (let day = addDays(from, 1); day <= to; day = addDays(day, 1)) {
+    if (isBankingDay(day)) count += 1;
+  }
+  return count;
+}
 
 describe('the first look at an entry', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UserTurns } from '../../../workers/user-turns.ts';
+import { Turns } from '../../../workers/turns.ts';
 
 const deferred = () => {
   let resolve = (): void => undefined;
@@ -9,7 +9,7 @@ const deferred = () => {
 
 describe('turns', () => {
   it('are taken one after the other by one user, and at once by two', async () => {
-    const turns = new UserTurns();
+    const turns = new Turns();
     const seen: string[] = [];
     const first = deferred();
     const one = turns.take('a', async () => {
@@ -25,7 +25,7 @@ describe('turns', () => {
   });
 
   it('go on after one that failed, who alone hears of it', async () => {
-    const turns = new UserTurns();
+    const turns = new Turns();
     const failing = turns.take('a', () => Promise.reject(new Error('mine')));
     const next = turns.take('a', () => Promise.resolve('fine'));
     await expect(failing).rejects.toThrow('mine');
