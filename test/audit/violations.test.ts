@@ -147,7 +147,9 @@ const cases: Record<string, Plant> = {
   },
   'rule 2: an attempt that is open for more than a day': async () => {
     const owner = await collected({ has_debit_card: false });
-    await changeAttempt(owner, () => ({ resolution: null, openedAt: '2026-11-14T08:00:00Z' }));
+    // Who was slow to send it has written down that it went out later.
+    const never = { sentAgainAt: undefined, resolution: null };
+    await changeAttempt(owner, () => ({ ...never, openedAt: '2026-11-14T08:00:00Z' }));
     return one(owner, 2, /is open since 2026-11-14T08:00:00.000Z/);
   },
   'rule 3: a billing row that was changed by hand': async () => {
