@@ -12,8 +12,9 @@ interface Along {
 }
 
 const CLOSED = 'account-closed';
-/** A day may end between reading the clock and writing; clocks may be off. */
 const DAY_MS = 86_400_000;
+/** So far clocks may be off, and so long ago may be what was read: near midnight two processes may mean two days. */
+const CLOCK_MS = 3_600_000 + 120_000;
 
 /**
  * Payments that members ask for and that make their own record: coming back, and what a better plan costs until the next
@@ -167,6 +168,3 @@ const isTakenAhead = (row: Item, nowMs: number): boolean =>
   ['COMPLETED', 'ACHSENT', 'ERROR'].includes(text(row, 'billing_status')) &&
   text(row, 'billing_date').endsWith('T06:00:00Z') &&
   ms(text(row, 'billing_date')) > nowMs + CLOCK_MS;
-
-/** So near to midnight two processes may mean two days. */
-const CLOCK_MS = 3_600_000 + 120_000;
