@@ -470,8 +470,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'come-back-and-keep-the-old-period',
     what: 'who came back and took the cancellation back before the answer was known is billed twice within one period',
     file: 'src/app/what-payment-brings.ts',
-    find: 'isToCome(record) && (isLeaving(record) || !wasBilledSince(own, partition))',
-    replace: 'isToCome(record) && isLeaving(record)',
+    find: '(isLeaving(record) || isUntouched(record, own, partition))',
+    replace: 'isLeaving(record)',
     test: 'test/integration/memberships/coming-back.test.ts',
   },
   {
@@ -509,14 +509,6 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/app/charge-subscription.ts',
     find: 'const giveBack = isInVain ? newRefund(theCase, attempt.rail, payment.confirmationId) : null;',
     replace: 'const giveBack = null as Attempt | null;',
-  },
-  {
-    name: 'come-back-beside-oneself',
-    what: 'who comes back and takes the cancellation back before the answer is known is billed by two memberships',
-    file: 'src/app/what-payment-brings.ts',
-    find: '(isLeaving(record) || record.initialRunDate === null)',
-    replace: 'isLeaving(record)',
-    test: 'test/integration/memberships/coming-back.test.ts',
   },
   {
     name: 'keep-what-was-to-be-given-back',
