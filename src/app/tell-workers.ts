@@ -11,7 +11,7 @@ export async function tellWorkers(
     await enqueue();
     return true;
   } catch (error) {
-    log.warn({ ...fields, err: error }, untold);
+    log.warn({ err: error, ...fields }, untold);
     return false;
   }
 }

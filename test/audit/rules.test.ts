@@ -135,6 +135,18 @@ describe('rule 7', () => {
       const skipped = [back, givenUp('2027-05-10'), toCome('2027-06-30')];
       expect(findings(everyChainGoesOn, skipped)[0]).toMatch(/a period is skipped/);
     });
+
+    it('passes what was paid ahead and given back before, and only that', () => {
+      const ahead = (billing_status: string) => record(row('2026-12-04T06:00:00Z', { billing_status }));
+      const around = (between: RecordCase) => [
+        paid('2026-11-04'),
+        returned('2026-11-14T09:30:08Z'),
+        between,
+        toCome('2026-12-14'),
+      ];
+      expect(findings(everyChainGoesOn, around(ahead('REFUNDED')))).toEqual([]);
+      expect(findings(everyChainGoesOn, around(ahead('COMPLETED')))).not.toEqual([]);
+    });
   });
 
   it('a pause goes by months, also in a membership that is billed by the year', () => {

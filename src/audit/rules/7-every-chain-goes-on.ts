@@ -48,8 +48,8 @@ const movedOnPurpose = (records: readonly RecordCase[]): ReadonlyMap<string, rea
 
 /**
  * Checks the step from each period to the next. After a cancelled period the member may come back on any date. Where
- * that date is known it becomes the billing day, and cancelled rows since then that fit no step are left from the
- * earlier membership.
+ * that date is known it becomes the billing day, and rows since then that were cancelled or given back and fit no step
+ * are left from the earlier membership.
  */
 function* steps(
   periods: readonly RecordState[],
@@ -72,7 +72,9 @@ function* steps(
   }
 }
 
-const isLeftOver = ({ status, attempted }: RecordState): boolean => status === 'CANCELLED' && !attempted;
+/** Paid ahead and given back, or never tried. */
+const isLeftOver = ({ status, attempted }: RecordState): boolean =>
+  status === 'REFUNDED' || (status === 'CANCELLED' && !attempted);
 
 function wrongStepFromAny(
   before: RecordState,
