@@ -4,9 +4,12 @@
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutRecordCommand } from '@aws-sdk/client-kinesis';
 import { clockFrom } from '../../dist/src/adapters/clock/clock-from.js';
+import { createDynamoClient } from '../../dist/src/adapters/dynamodb/client.js';
 import { createKinesisClient } from '../../dist/src/adapters/kinesis/client.js';
+import { NO_LOG } from '../../dist/src/adapters/logging/logger.js';
 import { readConfig } from '../../dist/src/config/read-config.js';
 import * as sections from '../../dist/src/config/sections.js';
 import { addDays, dateOf, isWeekend, midnightOf } from '../../dist/src/domain/calendar-date.js';
@@ -29,13 +32,14 @@ export async function makeUp(environment, api) {
     clock: sections.clock,
   });
   const { clock, close } = await clockFrom(config.clock);
-  const stores = openStores(config, clock);
+  const stores = openStores(config, clock, NO_LOG);
   const now = clock.now();
   await addPast(stores, now);
   await addFreeze(stores, now);
   await addUnreadableEvent(config, stores, now);
   await addGatewayEvents(api.url, stores, now);
   await addUnanswered(environment.PAYMENTS_SERVICE_URL, api);
+  await addMoneyToDecide(config, stores, now);
   await stores.close();
   await close();
   return now;
@@ -182,8 +186,31 @@ function gatewayBody(name, { ref, userId, status }, { at, renewsAt }) {
           id: ref,
           attributes: { ...attributes, status, product_id: 5, renews_at: formatInstant(renewsAt) },
         };
-  const custom = { app_id: 'app', user_id: userId, sku: 'pro' };
+  const custom = { app_id: 'reader', user_id: userId, sku: 'pro' };
   return JSON.stringify({ meta: { event_name: name, custom_data: custom }, data });
+}
+
+/** A refund that the processor refused, and a debit that came back when its period was written off already. */
+async function addMoneyToDecide({ dynamodb }, { pipeline }, now) {
+  const client = createDynamoClient({
+    region: dynamodb.DYNAMO_REGION,
+    endpoint: dynamodb.AWS_ENDPOINT_URL_DYNAMODB,
+  });
+  const money = (number, code, daysAgo) => ({
+    userId: `demo-0000${number}`,
+    subscriptionId: `5f0c1f6e-8f53-5a0b-9d52-0000000000${number}`,
+    confirmationId: `ch_2f7d90b1${number}`,
+    code,
+    amount: 499,
+    at: plusDays(wholeSecond(now), -daysAgo),
+  });
+  const notes = [
+    pipeline.refusedRefunds.note(money(44, 'card-expired', 2)),
+    pipeline.staleReturns.note(money(61, 'R10', 5)),
+    pipeline.staleReturns.note(money(78, 'R01', 1)),
+  ];
+  for (const { item } of notes) await client.send(new PutItemCommand(item.Put));
+  client.destroy();
 }
 
 const UNANSWERED = 3;
