@@ -215,25 +215,31 @@ async function addMoneyToDecide({ dynamodb }, { pipeline }, now) {
 
 const UNANSWERED = 3;
 
-/** The processor is down while some members pay by hand: nobody knows what became of it. */
+/**
+ * The processor is down while some members pay by hand: nobody knows what became of it. Then it is back, and answers the
+ * next: so the breaker closes.
+ */
 async function addUnanswered(bank, api) {
   const rules = [{ id: 'down', service: 'payments', fault: 'error-before' }];
   await send('PUT', `${bank}/sandbox/faults`, { rules });
-  for (let number = 1, unanswered = 0; unanswered < UNANSWERED; number += 1)
-    if (await isUnanswered(api, `demo-${String(number).padStart(6, '0')}`)) unanswered += 1;
+  let number = 1;
+  for (let unanswered = 0; unanswered < UNANSWERED; number += 1)
+    if ((await paidBy(api, number)) === 'unknown') unanswered += 1;
   await send('DELETE', `${bank}/sandbox/faults`);
+  while ((await paidBy(api, number)) !== 'collected') number += 1;
 }
 
-/** Some have nothing to pay, or no card: those are refused. */
-async function isUnanswered({ url, token }, userId) {
+/** What came of it. Some have nothing to pay, or no card: those are refused. */
+async function paidBy({ url, token }, number) {
+  const userId = `demo-${String(number).padStart(6, '0')}`;
   const headers = { authorization: `Bearer ${token}` };
   const records = `${url}/v1/${userId}/subscriptions`;
   const { subscriptions } = await (await fetch(records, { headers })).json();
   const due = subscriptions.find(({ billing_status: status }) => status === 'SCHEDULED');
-  if (due === undefined) return false;
+  if (due === undefined) return null;
   const pay = `${records}/${due.subscription_id}/pay?wait=20`;
   const { outcome } = await (await fetch(pay, { method: 'POST', headers })).json();
-  return outcome === 'unknown';
+  return outcome ?? null;
 }
 
 async function send(method, url, body) {
