@@ -500,8 +500,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'come-back-for-one-period',
     what: 'who comes back pays once and is never billed again',
     file: 'src/app/what-payment-brings.ts',
-    find: 'const isFirst = !moved && !theCase.rules.automatic;',
-    replace: "const isFirst = !moved && !theCase.rules.automatic && attempt.process !== 'REACTIVATION';",
+    find: 'const isFirst = !theCase.rules.automatic;',
+    replace: "const isFirst = !theCase.rules.automatic && attempt.process !== 'REACTIVATION';",
   },
   {
     name: 'keep-what-an-upgrade-cost',

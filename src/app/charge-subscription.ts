@@ -4,6 +4,7 @@ import type { Charge } from '../domain/decision.ts';
 import { eventAgainst } from '../domain/obstacles.ts';
 import { collected, declineText, declined, opened, sent } from '../domain/outcomes.ts';
 import { rulesOf } from '../domain/paths.ts';
+import { isToCome } from '../domain/plans/upcoming.ts';
 import type { Rail, Subscription } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
 import type { Attempt } from '../ports/pipeline.ts';
@@ -32,7 +33,8 @@ export function chargeRecord(theCase: Case, plan: Charge): Promise<Verdict> {
 
 /**
  * The same for a record that comes into the world with the charge. The intent is its birth, as CANCELLED; being paid makes
- * it COMPLETED.
+ * it COMPLETED. What it is paid for are the member's other periods: an account that was closed since they were read, which
+ * takes no lock, refuses the intent.
  */
 export function chargeNewRecord(
   theCase: Omit<Case, 'record'>,
@@ -40,10 +42,14 @@ export function chargeNewRecord(
   upgrades: Attempt['upgrades'] = null,
 ): Promise<Verdict> {
   const byCard = { rail: 'PINLESS', amount: born.billingAmount, representment: false } as const;
+  const { subscriptions } = theCase.dependencies;
+  const asRead = theCase.partition.filter(isToCome).map((period) => subscriptions.unchanged(period));
   return moveMoney(BOOK, theCase, {
     attempt: () => ({ ...newAttempt(theCase, born, byCard, null), upgrades }),
-    save: (attempt, writes) =>
-      commit(theCase, { cause: 'attempt-opened', change: born, writes, attemptId: attempt.attemptId }),
+    save: ({ attemptId: id }, opening) => {
+      const writes = [...opening, ...asRead];
+      return commit(theCase, { cause: 'attempt-opened', change: born, writes, attemptId: id });
+    },
     plan: null,
   });
 }
@@ -92,11 +98,11 @@ const BOOK: Book<Case> = {
       save: (writes) => commit(theCase, { cause: 'attempt-opened', change, writes, attemptId: id }),
     };
   },
-  async outcome(theCase, attempt, payment, moved) {
+  async outcome(theCase, attempt, payment) {
     const { change, cause, verdict } = outcomeOf(theCase, attempt, payment);
     const isPaid = verdict === 'collected';
     const { next, along, isInVain } = isPaid
-      ? await whatPaymentBrings(theCase, attempt, change, moved)
+      ? await whatPaymentBrings(theCase, attempt, change)
       : NOTHING_MORE;
     const giveBack = isInVain ? newRefund(theCase, attempt.rail, payment.confirmationId) : null;
     const ids = { attemptId: attempt.attemptId, opens: giveBack?.attemptId };

@@ -62,8 +62,7 @@ export interface Book<C extends Chargeable> {
     plan: Charge,
     decline: Payment,
   ): { readonly attempt: Attempt; readonly save: (writes: readonly Write[]) => Promise<C> };
-  /** `moved`: the record has changed since the charge was sent. */
-  outcome(theCase: C, attempt: Attempt, payment: Payment, moved: boolean): Promise<Outcome<C>>;
+  outcome(theCase: C, attempt: Attempt, payment: Payment): Promise<Outcome<C>>;
   judged(
     theCase: C,
     verdict: VerdictName,
@@ -301,7 +300,7 @@ export async function recordPayment<C extends Chargeable>(
   let current = theCase;
   for (let merges = 0; ; merges += 1) {
     try {
-      return await recordOn(book, current, attempt, { payment, moved: merges > 0 });
+      return await recordOn(book, current, attempt, payment);
     } catch (error) {
       if (!(error instanceof RecordChangedError) || merges === MERGES) throw error;
       current = await book.readAgain(current);
@@ -313,10 +312,10 @@ async function recordOn<C extends Chargeable>(
   book: Book<C>,
   theCase: C,
   attempt: Attempt,
-  { payment, moved }: { readonly payment: Payment; readonly moved: boolean },
+  payment: Payment,
 ): Promise<Verdict> {
   const { pipeline } = theCase.dependencies;
-  const { verdict, giveBack, save } = await book.outcome(theCase, attempt, payment, moved);
+  const { verdict, giveBack, save } = await book.outcome(theCase, attempt, payment);
   const resolution = resolutionOf(theCase, payment);
   const resolved =
     giveBack === null

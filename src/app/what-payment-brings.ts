@@ -26,14 +26,13 @@ export async function whatPaymentBrings(
   theCase: Case,
   attempt: Attempt,
   change: Subscription,
-  moved: boolean,
 ): Promise<Consequences> {
   if (attempt.upgrades !== null) return upgraded(theCase, attempt.upgrades);
   const along = attempt.process === 'REACTIVATION' ? givenUp(theCase) : [];
   const ids = new Map(along.map(({ record }) => [record.subscriptionId, record]));
   const partition = theCase.partition.map((record) => ids.get(record.subscriptionId) ?? record);
   // A payment by hand is a first attempt once it has succeeded.
-  const isFirst = !moved && !theCase.rules.automatic;
+  const isFirst = !theCase.rules.automatic;
   const next = isFirst ? nextPeriodOf({ ...theCase, partition }, change) : [];
   return { ...NOTHING_MORE, along, next: next.flatMap((period) => asItStands(theCase, period)) };
 }
