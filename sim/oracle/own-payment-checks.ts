@@ -1,6 +1,6 @@
 import type { Asked } from './asked.ts';
 import type { Change, Item } from './items.ts';
-import { cents, isAttempt, isLeaving, isToCome, isUntried, ms, resolutionOf, text } from './items.ts';
+import { cents, isAttempt, isLeaving, isToCome, isUntried, ms, nanos, resolutionOf, text } from './items.ts';
 import { priceOf, prorationOf } from './prices.ts';
 import type { Report } from './verdict.ts';
 
@@ -126,17 +126,18 @@ export class OwnPaymentChecks {
       return this.upgradePaid(attempt, attempt['upgrades'].M, attempts, row?.after ?? null);
     const isOwn = text(attempt, 'process') === 'REACTIVATION';
     if (!isOwn || row?.before === undefined || text(row.before, 'updated_event') === CLOSED) return;
-    const toCome = this.rowsOf(text(attempt, 'userId')).filter(isToCome);
-    if (toCome.length !== 1)
+    const rows = this.rowsOf(text(attempt, 'userId'));
+    const goesBack = isGivenBack(recordId, attempts);
+    if (wasBilledBeside(row.before, rows) !== goesBack)
+      this.wrong(attempt, goesBack ? 'is given back, and nothing else was billed' : 'was paid twice');
+    const toCome = rows.filter(isToCome);
+    if (!goesBack && toCome.length !== 1)
       this.wrong(attempt, `brought the member back, and ${toCome.length} periods are to come`);
   }
 
   private upgradePaid(attempt: Item, upgrades: Item, attempts: readonly Change[], own: Item | null): void {
     const recordId = text(attempt, 'subscriptionId');
-    const goesBack = attempts.some(
-      ({ before, after }) =>
-        before === null && text(after, 'subscriptionId') === recordId && after?.['refundOf']?.S !== undefined,
-    );
+    const goesBack = isGivenBack(recordId, attempts);
     const isUpgraded = this.rowsOf(text(attempt, 'userId')).some(
       (row) =>
         text(row, 'subscription_id') === text(upgrades, 'subscriptionId') &&
@@ -162,6 +163,22 @@ export class OwnPaymentChecks {
     this.report({ rule: '6', userId, recordId, detail: `attempt ${name} ${detail}` });
   }
 }
+
+/** A refund begins with the answer to the charge. */
+const isGivenBack = (recordId: string, attempts: readonly Change[]): boolean =>
+  attempts.some(
+    ({ before, after }) =>
+      before === null && text(after, 'subscriptionId') === recordId && after?.['refundOf']?.S !== undefined,
+  );
+
+/** After the member had asked to come back, which is the date of the record, something else was billed. */
+const wasBilledBeside = (own: Item | null, rows: readonly Item[]): boolean =>
+  rows.some(
+    (row) =>
+      text(row, 'subscription_id') !== text(own, 'subscription_id') &&
+      !isUntried(row) &&
+      nanos(text(row, 'initial_run_date')) > nanos(text(own, 'billing_date')),
+  );
 
 /** A period that was paid, or tried to be had, before it begins. */
 const isTakenAhead = (row: Item, nowMs: number): boolean =>

@@ -47,7 +47,8 @@ export class RefundChecks {
     const isInVain = attempts.some(
       ({ before, after }) =>
         text(after, 'subscriptionId') === recordId &&
-        after?.['upgrades']?.M !== undefined &&
+        after !== null &&
+        isOwnPayment(after) &&
         before !== null &&
         resolutionOf(before) === '' &&
         resolutionOf(after) === 'COMPLETED',
@@ -85,6 +86,10 @@ export class RefundChecks {
     this.report({ rule: '5', userId, recordId, detail: `refund ${name} ${detail}` });
   }
 }
+
+/** A better plan until the next period, or the way back: whether it was in vain is asked where it is paid. */
+const isOwnPayment = (attempt: Item): boolean =>
+  attempt['upgrades']?.M !== undefined || text(attempt, 'process') === 'REACTIVATION';
 
 /** When all is quiet each refund has ended: the money has gone back, or a person is told that it has not. */
 export function refundsHaveEnded(world: {

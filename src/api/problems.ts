@@ -55,6 +55,10 @@ export const PROBLEMS = {
   'amount-mismatch': { status: 409, title: 'It costs another amount' },
   'not-refundable': { status: 409, title: 'The record has no payment that could be given back' },
   'refund-declined': { status: 409, title: 'The processor refused to give the payment back' },
+  'reactivation-undone': {
+    status: 409,
+    title: 'It was paid, but the membership had gone on and was billed; the money goes back',
+  },
   'upgrade-undone': { status: 409, title: 'It was paid but could not be had any more; the money goes back' },
   'no-active-subscription': { status: 409, title: 'The user is no active member' },
   'over-limit': { status: 409, title: 'More, or for longer, than is advanced to anybody' },

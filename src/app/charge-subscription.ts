@@ -99,11 +99,11 @@ const BOOK: Book<Case> = {
     };
   },
   async outcome(theCase, attempt, payment) {
-    const { change, cause, verdict } = outcomeOf(theCase, attempt, payment);
+    const { change: paid, cause, verdict } = outcomeOf(theCase, attempt, payment);
     const isPaid = verdict === 'collected';
-    const { next, along, isInVain } = isPaid
-      ? await whatPaymentBrings(theCase, attempt, change)
-      : NOTHING_MORE;
+    const { next, along, isInVain } = isPaid ? await whatPaymentBrings(theCase, attempt, paid) : NOTHING_MORE;
+    // No membership begins with what was paid in vain, whatever it was paid for.
+    const change = isInVain ? { ...paid, process: 'NOT_IDENTIFIED' as const } : paid;
     const giveBack = isInVain ? newRefund(theCase, attempt.rail, payment.confirmationId) : null;
     const ids = { attemptId: attempt.attemptId, opens: giveBack?.attemptId };
     const noted = noteIfRefused(theCase, attempt, payment);

@@ -2,7 +2,7 @@ import type { Instant } from '../domain/instant.ts';
 import { isLeaving } from '../domain/leaving.ts';
 import { periodAfterPayment } from '../domain/outcomes.ts';
 import { inPlan, isStillIn } from '../domain/plans/change-plan.ts';
-import { REACTIVATED, asPeriod } from '../domain/plans/coming-back.ts';
+import { REACTIVATED, asPeriod, wasBilledSince } from '../domain/plans/coming-back.ts';
 import { isRepriceable, isToCome } from '../domain/plans/upcoming.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Attempt, UpgradeOf } from '../ports/pipeline.ts';
@@ -20,6 +20,7 @@ export interface Consequences {
 }
 
 export const NOTHING_MORE: Consequences = { next: [], along: [], isInVain: false };
+const IN_VAIN: Consequences = { ...NOTHING_MORE, isInVain: true };
 
 /** The same, whether the member's own request hears that it was paid or the janitor a day later. */
 export async function whatPaymentBrings(
@@ -28,7 +29,10 @@ export async function whatPaymentBrings(
   change: Subscription,
 ): Promise<Consequences> {
   if (attempt.upgrades !== null) return upgraded(theCase, attempt.upgrades);
-  const along = attempt.process === 'REACTIVATION' ? givenUp(theCase) : [];
+  const isWayBack = attempt.process === 'REACTIVATION';
+  // The cancellation was taken back, and the old membership goes on: these weeks are billed there.
+  if (isWayBack && wasBilledSince(theCase.record, theCase.partition)) return IN_VAIN;
+  const along = isWayBack ? givenUp(theCase) : [];
   const ids = new Map(along.map(({ record }) => [record.subscriptionId, record]));
   const partition = theCase.partition.map((record) => ids.get(record.subscriptionId) ?? record);
   // A payment by hand is a first attempt once it has succeeded.
@@ -48,25 +52,14 @@ function asItStands({ record }: Case, period: Subscription): Subscription[] {
 
 /**
  * What was to come when the member came back: they had cancelled it, and a member who has taken that back since has not asked
- * to pay twice. The membership that was paid for just now has periods of its own, unless another was billed meanwhile. A
- * period that was tried before is owed.
+ * to pay twice. The membership that was paid for just now has periods of its own. A period that was tried before is owed.
  */
-const givenUp = ({ dependencies, partition, record: own }: Case) =>
+const givenUp = ({ dependencies, partition }: Case) =>
   partition
-    .filter((record) => isToCome(record) && (isLeaving(record) || isUntouched(record, own, partition)))
+    .filter((record) => isToCome(record) && (isLeaving(record) || record.initialRunDate === null))
     .map(
       (record) => ({ record: cancelled(record, dependencies.clock.now()), cause: 'reactivated' }) as const,
     );
-
-const isUntouched = (
-  { initialRunDate }: Subscription,
-  own: Subscription,
-  partition: readonly Subscription[],
-): boolean => initialRunDate === null && !wasBilledSince(own, partition);
-
-/** The record of a reactivation is dated by the second of asking. */
-const wasBilledSince = ({ billingDate }: Subscription, partition: readonly Subscription[]): boolean =>
-  partition.some(({ initialRunDate }) => initialRunDate !== null && initialRunDate > billingDate);
 
 const cancelled = (record: StoredSubscription, now: Instant): StoredSubscription => ({
   ...record,
@@ -86,10 +79,10 @@ async function upgraded(
   { subscriptionId, amount, instead }: UpgradeOf,
 ): Promise<Consequences> {
   const period = partition.find((row) => row.subscriptionId === subscriptionId);
-  if (period === undefined || !isRepriceable(period)) return { ...NOTHING_MORE, isInVain: true };
-  if (instead !== undefined && !isStillIn(period, instead)) return { ...NOTHING_MORE, isInVain: true };
+  if (period === undefined || !isRepriceable(period)) return IN_VAIN;
+  if (instead !== undefined && !isStillIn(period, instead)) return IN_VAIN;
   const { open } = await readState(dependencies.pipeline, period);
-  if (open !== null) return { ...NOTHING_MORE, isInVain: true };
+  if (open !== null) return IN_VAIN;
   const record = inPlan(period, { tierName, amount }, false);
   return { ...NOTHING_MORE, along: [{ record, cause: 'plan-changed' }] };
 }

@@ -295,7 +295,7 @@ const paidRoutes = (dependencies: MembershipRouteDependencies): Route[] => [
     params: ofUser,
     body: z.strictObject(why),
     answers: { 201: charged, 202: charged },
-    problems: [...ANY_CHARGE, 'already-active', 'membership-ended'],
+    problems: [...ANY_CHARGE, 'already-active', 'membership-ended', 'attempt-open', 'reactivation-undone'],
     async handle({ params, body }, context) {
       const { isKnown, record, next } = await told(
         reactivate(dependencies, {

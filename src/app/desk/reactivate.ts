@@ -1,6 +1,6 @@
 import { isLeaving } from '../../domain/leaving.ts';
 import { ownRecord } from '../../domain/plans/own-record.ts';
-import { REACTIVATED, isComingBack } from '../../domain/plans/coming-back.ts';
+import { REACTIVATED, isComingBack, wasBilledSince } from '../../domain/plans/coming-back.ts';
 import { isPeriod, isToCome } from '../../domain/plans/upcoming.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { BillingStatus, Subscription, UserId } from '../../domain/subscription.ts';
@@ -42,6 +42,11 @@ export async function reactivate(
   const { verdict, record, partition } = payment;
   if (verdict.verdict === 'declined')
     throw new Refusal('payment-declined', `the card was declined (${verdict.reason}): nothing was charged`);
+  if (verdict.verdict === 'refund-sent' || verdict.verdict === 'refund-declined')
+    throw new Refusal(
+      'reactivation-undone',
+      `the membership went on and was billed while the card was charged; what was paid goes back (${verdict.verdict})`,
+    );
   const next = partition.find((other) => isToCome(other) && other.billingDate > record.billingDate);
   return { isKnown: verdict.verdict === 'collected', record, next: next ?? null };
 }
@@ -55,7 +60,7 @@ async function payToComeBack(
   const before = await paidBefore(dependencies, member, background);
   if (before !== null) return before;
   await assertMayPay(dependencies, member, background, MAY_COME_BACK);
-  const open = await goOnWithOpen(dependencies, member, (_, record) => isStillWanted(record));
+  const open = await goOnWithOpen(dependencies, member, (_, record) => isStillWanted(record, member));
   if (open !== null) return open;
   const last = lastPeriod(member);
   await assertNothingUnderWay(dependencies, member);
@@ -76,14 +81,17 @@ async function assertNothingUnderWay(dependencies: DeskDependencies, member: Mem
   for (const record of member.partition.filter(hasLeft)) await assertUntouched(dependencies, record);
 }
 
-/** Nothing else was said since. A charge that may not have been made yet is not made for a member who has left again. */
-const isStillWanted = (record: Subscription): boolean =>
-  isComingBack(record) && record.updatedEvent === REACTIVATED;
+/**
+ * Nothing else was said since. A charge that may not have been made yet is not made for a member who has left again, or
+ * whose old membership goes on and was billed.
+ */
+const isStillWanted = (record: Subscription, { partition }: MemberFile): boolean =>
+  isComingBack(record) && record.updatedEvent === REACTIVATED && !wasBilledSince(record, partition);
 
-/** Cancelled, and still to come; said otherwise after asking to come back; or over with the account. */
+/** Cancelled, and still to come; asked to come back, and did not go on with that just now; or over with the account. */
 const hasLeft = (record: Subscription): boolean =>
   (isToCome(record) && isLeaving(record)) ||
-  (isComingBack(record) && !isStillWanted(record)) ||
+  isComingBack(record) ||
   (record.billingStatus === 'CANCELLED' && record.updatedEvent === ACCOUNT_CLOSED);
 
 /** Paid by hand before its time, say, and still owed where that came back: to be charged now is to pay for it twice. */

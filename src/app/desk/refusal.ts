@@ -23,6 +23,7 @@ export type RefusalCode =
   | 'payment-declined'
   | 'refund-declined'
   | 'upgrade-undone'
+  | 'reactivation-undone'
   | 'no-active-subscription'
   | 'over-limit'
   | 'requirements-not-met'

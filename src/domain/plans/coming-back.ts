@@ -22,6 +22,13 @@ export const isComingBack = (record: Subscription): boolean =>
   record.transactionId === '' &&
   !isPeriod(record);
 
+/** Dated by the second of asking. A membership that goes on beside it was billed after that. */
+export const wasBilledSince = (
+  { billingDate }: Pick<Subscription, 'billingDate'>,
+  partition: readonly Subscription[],
+): boolean =>
+  partition.some(({ initialRunDate }) => initialRunDate !== null && initialRunDate > billingDate);
+
 /** The period that such a record stands for. Any other record is what it is. */
 export function asPeriod<S extends Subscription>(record: S): S {
   if (!isComingBack(record)) return record;

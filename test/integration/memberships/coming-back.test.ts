@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Instant } from '../../../src/domain/instant.ts';
 import type { MembershipEventType } from '../../../src/domain/memberships/membership-event.ts';
 import type { CollectionStep } from '../../../src/ports/steps.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
@@ -103,10 +104,12 @@ describe('a reactivation whose answer was lost', () => {
 
   describe('while what was cancelled before, and is still to come, was taken back', () => {
     /** Billed on the 20th, comes back on the 16th. */
-    async function takenBack(): Promise<{ own: StoredSubscription; old: StoredSubscription }> {
+    async function takenBack(
+      step?: CollectionStep,
+    ): Promise<{ own: StoredSubscription; old: StoredSubscription }> {
       const [member] = await on.desk.member([{ billingDate: at('2026-11-20T06:00:00Z') }]);
       await says(member!, 'CANCEL');
-      const own = await unanswered(member!);
+      const own = await unanswered(member!, step);
       expect(await says(own, 'RETRACT')).toMatchObject({ changed: [member!.subscriptionId] });
       return { own, old: await on.here.row(member!) };
     }
@@ -124,14 +127,40 @@ describe('a reactivation whose answer was lost', () => {
       expect(await on.here.row(old)).toMatchObject({ billingStatus: 'CANCELLED' });
     });
 
-    it('and billed since, leaves what follows from that', async () => {
-      const { own, old } = await takenBack();
-      const { now } = on.here;
-      on.here.now = at('2026-11-20T08:00:00Z');
-      expect(await on.here.collect('INITIAL', old)).toMatchObject({ verdict: 'collected' });
-      expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'collected' } });
-      expect(await toCome(own)).toMatchObject([{ billingDate: at('2026-12-20T06:00:00Z') }]);
-      on.here.now = now;
+    describe('and billed since', () => {
+      let asked: Instant;
+      beforeEach(() => void (asked = on.here.now));
+      afterEach(() => void (on.here.now = asked));
+
+      async function billedSince(step?: CollectionStep): Promise<StoredSubscription> {
+        const { own, old } = await takenBack(step);
+        on.here.now = at('2026-11-20T08:00:00Z');
+        expect(await on.here.collect('INITIAL', old)).toMatchObject({ verdict: 'collected' });
+        return own;
+      }
+
+      it('is given back, and leaves what follows from the other, on its day', async () => {
+        const own = await billedSince();
+        expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'refund-sent' } });
+        const [next, ...more] = await toCome(own);
+        expect(next).toMatchObject({ billingDate: at('2026-12-20T06:00:00Z') });
+        expect(more).toEqual([]);
+        on.here.now = at('2026-12-20T08:00:00Z');
+        expect(await on.here.collect('INITIAL', next!)).toMatchObject({ verdict: 'collected' });
+        expect(await toCome(own)).toMatchObject([{ billingDate: at('2027-01-20T06:00:00Z') }]);
+        expect(await on.violations(own)).toEqual([]);
+      });
+
+      it('is not sent again, whoever asks: it may not have been charged yet', async () => {
+        const own = await billedSince('intent-written');
+        expect(await reactivate(own, randomUUID())).toMatchObject({
+          status: 409,
+          body: { code: 'already-active' },
+        });
+        expect(await debits(own)).toBe(1);
+        expect(await on.settle(own, 0)).toMatchObject({ settled: { verdict: 'declined' } });
+        expect(await on.violations(own)).toEqual([]);
+      });
     });
   });
 
@@ -164,6 +193,16 @@ describe('a reactivation whose answer was lost', () => {
 });
 
 describe('an account that is closed while its owner comes back', () => {
+  it('before the charge is written down is not charged: the caller is told to ask again', async () => {
+    const [member] = await on.desk.member([{ billingDate: at('2026-11-20T06:00:00Z') }]);
+    await says(member!, 'CANCEL');
+    on.beforeIntent(member!, () => says(member!, 'CLOSEACCOUNT'));
+    expect(await reactivate(member!)).toMatchObject({ status: 409, body: { code: 'user-busy' } });
+    expect(await debits(member!)).toBe(0);
+    expect(await reactivate(member!)).toMatchObject({ status: 201, body: { next: { updated_event: '' } } });
+    expect(await on.violations(member!)).toEqual([]);
+  });
+
   it.each<CollectionStep>(['intent-written', 'charged'])(
     'after %s: the money is written down, and no period follows',
     async (step) => {
