@@ -26,8 +26,7 @@ export const isComingBack = (record: Subscription): boolean =>
 export const wasBilledSince = (
   { billingDate }: Pick<Subscription, 'billingDate'>,
   partition: readonly Subscription[],
-): boolean =>
-  partition.some(({ initialRunDate }) => initialRunDate !== null && initialRunDate > billingDate);
+): boolean => partition.some(({ initialRunDate }) => initialRunDate !== null && initialRunDate > billingDate);
 
 /** The period that such a record stands for. Any other record is what it is. */
 export function asPeriod<S extends Subscription>(record: S): S {

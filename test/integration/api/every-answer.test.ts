@@ -360,6 +360,23 @@ const CHARGES: Readonly<Record<string, Cases>> = {
     'unpriced-tier': async (ask) => ask(of(await member({ ...FORMER, receiptTierName: 'Gold:v1' }))),
     'already-active': async (ask) => ask(of(await member())),
     'membership-ended': async (ask) => ask({ user_id: (await on.user()).userId }),
+    'attempt-open': async (ask) => {
+      const former = await member(FORMER);
+      await unanswered(former, () => ask(of(former)));
+      await on.desk.happens(former.userId, 'CANCEL');
+      return ask(of(former));
+    },
+    // Asked for again when the janitor has given back what was paid beside a membership that went on.
+    'reactivation-undone': async (ask) => {
+      const leaving = await member({ ...UPCOMING, ...LEAVING });
+      const key = randomUUID();
+      on.dieAt('charged', leaving);
+      await ask(of(leaving), { key });
+      const own = await on.newest(leaving, 'CANCELLED');
+      await rewritten(leaving, { initial_run_date: { S: '2027-01-01T08:00:00Z' } });
+      await on.settle(own);
+      return ask(of(leaving), { key });
+    },
   },
   'POST /v1/{user_id}/subscriptions/upgrade': {
     ...anyCharge(PLUS, UPCOMING),
