@@ -15,6 +15,7 @@ export const floatView = z.strictObject({
   due_date: dateText,
   created_at: timeText,
   completed_at: timeText.nullable(),
+  credit_returned_at: timeText.nullable().meta({ description: 'When the advance itself came back' }),
   last_run_time: stamp,
   confirmation_id: z.string(),
   error: z.string().meta({ description: 'Why it is not paid' }),

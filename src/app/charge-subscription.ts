@@ -4,6 +4,7 @@ import type { Charge } from '../domain/decision.ts';
 import { eventAgainst } from '../domain/obstacles.ts';
 import { collected, declineText, declined, opened, sent } from '../domain/outcomes.ts';
 import { rulesOf } from '../domain/paths.ts';
+import { billedOf } from '../domain/plans/coming-back.ts';
 import { isToCome } from '../domain/plans/upcoming.ts';
 import type { Rail, Subscription } from '../domain/subscription.ts';
 import type { Verdict } from '../domain/verdict.ts';
@@ -43,9 +44,10 @@ export function chargeNewRecord(
 ): Promise<Verdict> {
   const byCard = { rail: 'PINLESS', amount: born.billingAmount, representment: false } as const;
   const { subscriptions } = theCase.dependencies;
+  const billedBefore = billedOf(theCase.partition);
   const asRead = theCase.partition.filter(isToCome).map((period) => subscriptions.unchanged(period));
   return moveMoney(BOOK, theCase, {
-    attempt: () => ({ ...newAttempt(theCase, born, byCard, null), upgrades }),
+    attempt: () => ({ ...newAttempt(theCase, born, byCard, null), upgrades, billedBefore }),
     save: ({ attemptId: id }, opening) => {
       const writes = [...opening, ...asRead];
       return commit(theCase, { cause: 'attempt-opened', change: born, writes, attemptId: id });
@@ -102,8 +104,7 @@ const BOOK: Book<Case> = {
     const { change: paid, cause, verdict } = outcomeOf(theCase, attempt, payment);
     const isPaid = verdict === 'collected';
     const { next, along, isInVain } = isPaid ? await whatPaymentBrings(theCase, attempt, paid) : NOTHING_MORE;
-    // No membership begins with what was paid in vain, whatever it was paid for.
-    const change = isInVain ? { ...paid, process: 'NOT_IDENTIFIED' as const } : paid;
+    const change = isInVain ? inVain(paid, theCase.record) : paid;
     const giveBack = isInVain ? newRefund(theCase, attempt.rail, payment.confirmationId) : null;
     const ids = { attemptId: attempt.attemptId, opens: giveBack?.attemptId };
     const noted = noteIfRefused(theCase, attempt, payment);
@@ -115,6 +116,13 @@ const BOOK: Book<Case> = {
     };
   },
 };
+
+/** Nothing was billed by it, and no membership begins with it, whatever it was paid for. */
+const inVain = (paid: StoredSubscription, { initialRunDate }: Subscription): StoredSubscription => ({
+  ...paid,
+  process: 'NOT_IDENTIFIED',
+  initialRunDate,
+});
 
 function outcomeOf(theCase: Case, { rail, refundOf }: Attempt, payment: Payment) {
   if (refundOf !== null) return refundOutcomeOf(theCase, payment);

@@ -8,3 +8,12 @@ export async function readState(
   const query = { userId, subscriptionId, triggerId: '', accountId: null };
   return (await pipeline.readBackground(query)).state;
 }
+
+/** A charge of one of these has no answer yet: it may turn out to have been made. */
+export async function isOneUnderWay(
+  pipeline: Pick<PipelineStore, 'readBackground'>,
+  records: readonly Pick<BackgroundQuery, 'userId' | 'subscriptionId'>[],
+): Promise<boolean> {
+  const states = await Promise.all(records.map((record) => readState(pipeline, record)));
+  return states.some(({ open }) => open !== null);
+}

@@ -2,14 +2,15 @@ import type { Instant } from '../domain/instant.ts';
 import { isLeaving } from '../domain/leaving.ts';
 import { periodAfterPayment } from '../domain/outcomes.ts';
 import { inPlan, isStillIn } from '../domain/plans/change-plan.ts';
-import { REACTIVATED, asPeriod, wasBilledSince } from '../domain/plans/coming-back.ts';
+import { REACTIVATED, asPeriod, wasEndedByComingBack } from '../domain/plans/coming-back.ts';
 import { isRepriceable, isToCome } from '../domain/plans/upcoming.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Attempt, UpgradeOf } from '../ports/pipeline.ts';
 import type { StoredSubscription } from '../ports/subscriptions.ts';
+import { isBilledBeside } from './billed-beside.ts';
 import type { Case, CaseChange } from './collection-case.ts';
 import { nextPeriodOf } from './collection-case.ts';
-import { readState } from './read-state.ts';
+import { isOneUnderWay } from './read-state.ts';
 
 /** What else changes in the transaction that records a payment. */
 export interface Consequences {
@@ -29,9 +30,10 @@ export async function whatPaymentBrings(
   change: Subscription,
 ): Promise<Consequences> {
   if (attempt.upgrades !== null) return upgraded(theCase, attempt.upgrades);
+  if (wasEndedByComingBack(theCase.record)) return IN_VAIN;
   const isWayBack = attempt.process === 'REACTIVATION';
-  // The cancellation was taken back, and the old membership goes on: these weeks are billed there.
-  if (isWayBack && wasBilledSince(theCase.record, theCase.partition)) return IN_VAIN;
+  const { pipeline } = theCase.dependencies;
+  if (isWayBack && (await isBilledBeside(pipeline, attempt, theCase.partition))) return IN_VAIN;
   const along = isWayBack ? givenUp(theCase) : [];
   const ids = new Map(along.map(({ record }) => [record.subscriptionId, record]));
   const partition = theCase.partition.map((record) => ids.get(record.subscriptionId) ?? record);
@@ -81,8 +83,7 @@ async function upgraded(
   const period = partition.find((row) => row.subscriptionId === subscriptionId);
   if (period === undefined || !isRepriceable(period)) return IN_VAIN;
   if (instead !== undefined && !isStillIn(period, instead)) return IN_VAIN;
-  const { open } = await readState(dependencies.pipeline, period);
-  if (open !== null) return IN_VAIN;
+  if (await isOneUnderWay(dependencies.pipeline, [period])) return IN_VAIN;
   const record = inPlan(period, { tierName, amount }, false);
   return { ...NOTHING_MORE, along: [{ record, cause: 'plan-changed' }] };
 }

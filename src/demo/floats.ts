@@ -86,6 +86,7 @@ function advance(userId: UserId, situation: FloatSituation, index: number, dueDa
     createdAt,
     lastRunTime: createdAt,
     completedAt: null,
+    creditReturnedAt: null,
     confirmationId: '',
     error: '',
   };

@@ -61,6 +61,9 @@ export function formatInstant(instant: Instant): string {
   return `${wholeSecondText(instant)}.${nanos.toString().padStart(9, '0').replace(/0+$/, '')}Z`;
 }
 
+export const formatIfSet = (instant: Instant | null): string | null =>
+  instant === null ? null : formatInstant(instant);
+
 /**
  * A bound for a key condition: the second without fraction and `Z`. It sorts before every text of that second, with
  * and without fraction, so a query with it misses nothing; the caller then filters by instant.

@@ -1,9 +1,8 @@
 import type { CurrentSubscription } from '../domain/current-subscription.ts';
-import { formatInstant } from '../domain/instant.ts';
+import { formatIfSet, formatInstant } from '../domain/instant.ts';
 import { formatMoney } from '../domain/money.ts';
 import { isToCome } from '../domain/plans/upcoming.ts';
 import type { Subscription } from '../domain/subscription.ts';
-import { timeOrNull } from './subscription-figures.ts';
 
 /** What a member is billed, when and how, and what was paid last. */
 export function billingFigures(
@@ -33,7 +32,7 @@ export function billingFigures(
 const paymentFigures = (paid: Subscription) => ({
   subscription_id: paid.subscriptionId,
   amount: formatMoney(paid.billingAmount),
-  at: timeOrNull(paid.completionDate),
+  at: formatIfSet(paid.completionDate),
   payment_type: paid.receiptPaymentType,
   account_mask: paid.receiptAccountMask,
 });

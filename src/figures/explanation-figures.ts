@@ -1,9 +1,9 @@
 import type { Explanation, Standing } from '../app/explain.ts';
 import type { StoryLine } from '../app/explain-story.ts';
-import { formatInstant } from '../domain/instant.ts';
+import { formatIfSet, formatInstant } from '../domain/instant.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { AttemptRecord } from '../ports/pipeline.ts';
-import { subscriptionFigures, timeOrNull } from './subscription-figures.ts';
+import { subscriptionFigures } from './subscription-figures.ts';
 
 /** Why a record was or was not charged, for machines. */
 export const explanationFigures = (explanation: Explanation) => ({
@@ -75,7 +75,7 @@ export const standingOf = ({ open, lock, waiting, freezes }: Omit<Standing, 'qua
           opened_at: formatInstant(open.attempt.openedAt),
           asked_next_at: formatInstant(open.askedNextAt),
         },
-  lock: lock === null ? null : { owner: lock.ownerName, since: timeOrNull(lock.since) },
+  lock: lock === null ? null : { owner: lock.ownerName, since: formatIfSet(lock.since) },
   unapplied_events: waiting.map(({ stream, type, receivedAt }) => ({
     stream,
     type,
@@ -86,6 +86,6 @@ export const standingOf = ({ open, lock, waiting, freezes }: Omit<Standing, 'qua
     reason,
     who,
     at: formatInstant(at),
-    until: timeOrNull(until),
+    until: formatIfSet(until),
   })),
 });

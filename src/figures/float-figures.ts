@@ -1,7 +1,6 @@
 import type { Float, LogEntry } from '../domain/floats/float.ts';
-import { formatInstant } from '../domain/instant.ts';
+import { formatIfSet, formatInstant } from '../domain/instant.ts';
 import { formatMoney } from '../domain/money.ts';
-import { timeOrNull } from './subscription-figures.ts';
 
 /*
  * Floats and their log for machines, named as their rows are. Stamps are Unix nanoseconds, more than a number of JSON
@@ -15,7 +14,8 @@ export const floatFigures = (float: Float) => ({
   amount: formatMoney(float.amount),
   due_date: float.dueDate,
   created_at: formatInstant(float.createdAt),
-  completed_at: timeOrNull(float.completedAt),
+  completed_at: formatIfSet(float.completedAt),
+  credit_returned_at: formatIfSet(float.creditReturnedAt),
   last_run_time: String(float.lastRunTime),
   confirmation_id: float.confirmationId,
   error: float.error,

@@ -1,6 +1,5 @@
 import type { CurrentSubscription } from '../domain/current-subscription.ts';
-import type { Instant } from '../domain/instant.ts';
-import { formatInstant } from '../domain/instant.ts';
+import { formatIfSet, formatInstant } from '../domain/instant.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { HistoryEntry } from '../ports/subscriptions.ts';
@@ -18,10 +17,10 @@ export const subscriptionFigures = (record: Subscription) => ({
   updated_event: record.updatedEvent,
   transaction_id: record.transactionId,
   usio_error: record.usioError,
-  initial_run_date: timeOrNull(record.initialRunDate),
-  completion_date: timeOrNull(record.completionDate),
-  last_run_date: timeOrNull(record.lastRunDate),
-  created_date: timeOrNull(record.createdDate),
+  initial_run_date: formatIfSet(record.initialRunDate),
+  completion_date: formatIfSet(record.completionDate),
+  last_run_date: formatIfSet(record.lastRunDate),
+  created_date: formatIfSet(record.createdDate),
   receipt_tier_name: record.receiptTierName,
   receipt_payment_type: record.receiptPaymentType,
   billing_week: record.billingWeek,
@@ -31,7 +30,7 @@ export const subscriptionFigures = (record: Subscription) => ({
 
 /** A change of a record: what it was then, and who or what made it so. */
 export const historyFigures = ({ subscription, data }: HistoryEntry) => ({
-  at: timeOrNull(subscription.lastRunDate),
+  at: formatIfSet(subscription.lastRunDate),
   record: subscriptionFigures(subscription),
   data,
 });
@@ -58,6 +57,3 @@ export const currentFigures = ({
     subscription_ids: owed.map(({ subscriptionId }) => subscriptionId),
   },
 });
-
-export const timeOrNull = (instant: Instant | null): string | null =>
-  instant === null ? null : formatInstant(instant);

@@ -43,6 +43,11 @@ export interface Attempt {
   readonly refundOf: string | null;
   /** What the charge, a proration, is paid for. */
   readonly upgrades: UpgradeOf | null;
+  /**
+   * Of a charge that makes its own record: how many of the member's records had been billed when it was opened. Attempts from
+   * before this was kept do not say.
+   */
+  readonly billedBefore?: number | undefined;
   /** What decided that a float's attempt goes by ACH. */
   readonly achModel?: AchModel | null | undefined;
   /** Which period of a recurring payment it is for. */

@@ -119,6 +119,16 @@ describe('rule 7', () => {
       ]);
     });
 
+    it('begins anew on that day, also where that payment was charged back and tried again since', () => {
+      const back = returned('2027-01-31T15:00:00Z');
+      const again = record(row('2027-01-31T15:00:00Z', { process: 'RETRY' }));
+      const untold = { cause: null, attemptId: null, triggerId: null, openedAttemptId: null };
+      const remembered = { ...again, changes: [{ ...back.row!, ...untold }] };
+      const around = (between: RecordCase) => [paid('2027-01-15'), between, toCome('2027-02-28')];
+      expect(findings(everyChainGoesOn, around(remembered))).toEqual([]);
+      expect(findings(everyChainGoesOn, around(again))).toHaveLength(1);
+    });
+
     it('does not go back to the day from before', () => {
       const before = [givenUp('2027-01-31'), returned('2027-01-28T15:00:00Z'), paid('2027-02-28')];
       expect(findings(everyChainGoesOn, [...before, toCome('2027-03-28')])).toEqual([]);
@@ -134,6 +144,12 @@ describe('rule 7', () => {
       expect(findings(everyChainGoesOn, onTheWay)).toEqual([]);
       const skipped = [back, givenUp('2027-05-10'), toCome('2027-06-30')];
       expect(findings(everyChainGoesOn, skipped)[0]).toMatch(/a period is skipped/);
+    });
+
+    it.each(['COMPLETED', 'REFUNDED', 'ERROR'])('in vain is no link of the chain: %s', (billing_status) => {
+      const inVain = record(row('2026-11-16T06:30:00Z', { ...notTried, billing_status }));
+      expect(findings(everyChainGoesOn, [givenUp('2026-11-16'), inVain])).toEqual([]);
+      expect(findings(everyChainGoesOn, [paid('2026-11-15'), inVain])).toHaveLength(1);
     });
 
     it('passes what was paid ahead and given back before, and only that', () => {

@@ -25,6 +25,7 @@ export function aFloat(fields: Partial<Float> = {}): Float {
     createdAt: at('2026-11-02T15:00:00Z'),
     lastRunTime: at('2026-11-02T15:00:00.000000001Z'),
     completedAt: null,
+    creditReturnedAt: null,
     confirmationId: '',
     error: '',
     ...fields,

@@ -6,7 +6,7 @@ import type { Float, FloatId, LogEntry } from '../../domain/floats/float.ts';
 import { FLOAT_STATUSES, LOG_OUTCOMES, LOG_REMARKS, STAGES } from '../../domain/floats/float.ts';
 import { recordIdOf } from '../../domain/floats/record-id.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { formatInstant } from '../../domain/instant.ts';
+import { formatIfSet, formatInstant } from '../../domain/instant.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { RAILS } from '../../domain/subscription.ts';
 import type { Bypass } from '../../ports/floats.ts';
@@ -46,6 +46,7 @@ const float = z.object({
   created_at: instant,
   last_run_time: nanos,
   completed_at: optional(instant),
+  credit_returned_at: optional(instant),
   confirmation_id: z.string(),
   error: z.string(),
 });
@@ -84,6 +85,7 @@ export function readFloat(item: RawItem): Float {
     createdAt: row.created_at,
     lastRunTime: row.last_run_time,
     completedAt: row.completed_at,
+    creditReturnedAt: row.credit_returned_at,
     confirmationId: row.confirmation_id,
     error: row.error,
   };
@@ -100,7 +102,8 @@ export const writeFloat = (content: Float, changeId: string): RawItem =>
     due_date: content.dueDate,
     created_at: formatInstant(content.createdAt),
     last_run_time: content.lastRunTime,
-    completed_at: content.completedAt === null ? null : formatInstant(content.completedAt),
+    completed_at: formatIfSet(content.completedAt),
+    credit_returned_at: formatIfSet(content.creditReturnedAt),
     confirmation_id: content.confirmationId,
     error: content.error,
     change_id: changeId,

@@ -91,6 +91,7 @@ const attempt = z.object({
   // Attempts from before there were refunds and upgrades have neither.
   refundOf: z.string().nullable().default(null),
   upgrades: z.object({ subscriptionId, amount: money, instead: terms.optional() }).nullable().default(null),
+  billedBefore: z.int().optional(),
   achModel: z
     .object({
       override: z.boolean(),

@@ -7,7 +7,7 @@ import type { Attempt, Background } from '../../ports/pipeline.ts';
 import type { PrimaryAccount } from '../../ports/services.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
 import type { Case } from '../collection-case.ts';
-import { chargeNewRecord, resumeAttempt } from '../charge-subscription.ts';
+import { chargeNewRecord, isToGiveBack, resumeAttempt } from '../charge-subscription.ts';
 import { caseOfOpen } from '../settle-attempt.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
 import { assertNotFrozen, backgroundOf, dataOf, recordOf } from './desk.ts';
@@ -23,6 +23,12 @@ export interface OwnPayment {
   readonly verdict: Verdict;
   readonly record: StoredSubscription;
   readonly partition: readonly StoredSubscription[];
+}
+
+/** What became of the money where it was paid in vain. Null: it was not. */
+export function moneyPaidInVain({ verdict, reason }: Verdict): string | null {
+  if (verdict === 'refund-sent') return 'what was paid goes back';
+  return verdict === 'refund-declined' ? `the processor refused to give back what was paid: ${reason}` : null;
 }
 
 interface Asked {
@@ -43,6 +49,8 @@ export async function paidBefore(
   if (state.open === null) return told(dependencies, member, verdict);
   if (state.open.refundOf === null) return null;
   const record = recordOf(member, verdict.subscriptionId);
+  if (!isToGiveBack(record, state.open))
+    throw new Refusal('attempt-open', 'what was paid goes back, or has gone back: nobody knows yet');
   return goOn(dependencies, member, record, state.open, state);
 }
 
@@ -75,12 +83,12 @@ function objectionTo({ status, isEmployee }: UserFacts, statuses: readonly strin
 export async function goOnWithOpen(
   dependencies: DeskDependencies,
   member: MemberFile,
-  isOfThisKind: (attempt: Attempt, record: StoredSubscription) => boolean,
+  isOfThisKind: (attempt: Attempt, record: StoredSubscription) => boolean | Promise<boolean>,
 ): Promise<OwnPayment | null> {
   for (const record of member.partition.filter(mayBeUnderWay)) {
     const background = await backgroundOf(dependencies, member, record.subscriptionId);
     const { state } = background;
-    if (state.open === null || !isOfThisKind(state.open, record)) continue;
+    if (state.open === null || !(await isOfThisKind(state.open, record))) continue;
     // Once more: other services were asked meanwhile, and may have taken their time.
     assertNothingForbids(background, member);
     return goOn(dependencies, member, record, state.open, state);

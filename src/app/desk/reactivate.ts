@@ -1,15 +1,24 @@
 import { isLeaving } from '../../domain/leaving.ts';
 import { ownRecord } from '../../domain/plans/own-record.ts';
-import { REACTIVATED, isComingBack, wasBilledSince } from '../../domain/plans/coming-back.ts';
+import { REACTIVATED, isComingBack } from '../../domain/plans/coming-back.ts';
 import { isPeriod, isToCome } from '../../domain/plans/upcoming.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { BillingStatus, Subscription, UserId } from '../../domain/subscription.ts';
 import { ACCOUNT_CLOSED } from '../../domain/subscription.ts';
+import type { Attempt } from '../../ports/pipeline.ts';
 import type { StoredSubscription } from '../../ports/subscriptions.ts';
+import { isBilledBeside } from '../billed-beside.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
 import { assertUntouched, withMember } from './desk.ts';
 import type { OwnPayment } from './own-payment.ts';
-import { assertMayPay, goOnWithOpen, ownBackground, paidBefore, payByCard } from './own-payment.ts';
+import {
+  assertMayPay,
+  goOnWithOpen,
+  moneyPaidInVain,
+  ownBackground,
+  paidBefore,
+  payByCard,
+} from './own-payment.ts';
 import { priceIn } from './plan-wish.ts';
 import { Refusal } from './refusal.ts';
 
@@ -42,11 +51,9 @@ export async function reactivate(
   const { verdict, record, partition } = payment;
   if (verdict.verdict === 'declined')
     throw new Refusal('payment-declined', `the card was declined (${verdict.reason}): nothing was charged`);
-  if (verdict.verdict === 'refund-sent' || verdict.verdict === 'refund-declined')
-    throw new Refusal(
-      'reactivation-undone',
-      `the membership went on and was billed while the card was charged; what was paid goes back (${verdict.verdict})`,
-    );
+  const inVain = moneyPaidInVain(verdict);
+  if (inVain !== null)
+    throw new Refusal('reactivation-undone', `the membership went on while the card was charged; ${inVain}`);
   const next = partition.find((other) => isToCome(other) && other.billingDate > record.billingDate);
   return { isKnown: verdict.verdict === 'collected', record, next: next ?? null };
 }
@@ -60,7 +67,9 @@ async function payToComeBack(
   const before = await paidBefore(dependencies, member, background);
   if (before !== null) return before;
   await assertMayPay(dependencies, member, background, MAY_COME_BACK);
-  const open = await goOnWithOpen(dependencies, member, (_, record) => isStillWanted(record, member));
+  const open = await goOnWithOpen(dependencies, member, (attempt, record) =>
+    isStillWanted(dependencies, member, attempt, record),
+  );
   if (open !== null) return open;
   const last = lastPeriod(member);
   await assertNothingUnderWay(dependencies, member);
@@ -83,10 +92,17 @@ async function assertNothingUnderWay(dependencies: DeskDependencies, member: Mem
 
 /**
  * Nothing else was said since. A charge that may not have been made yet is not made for a member who has left again, or
- * whose old membership goes on and was billed.
+ * whose old membership goes on: it was billed, or is being paid for by hand.
  */
-const isStillWanted = (record: Subscription, { partition }: MemberFile): boolean =>
-  isComingBack(record) && record.updatedEvent === REACTIVATED && !wasBilledSince(record, partition);
+const isStillWanted = async (
+  { pipeline }: DeskDependencies,
+  { partition }: MemberFile,
+  attempt: Attempt,
+  record: Subscription,
+): Promise<boolean> =>
+  isComingBack(record) &&
+  record.updatedEvent === REACTIVATED &&
+  !(await isBilledBeside(pipeline, attempt, partition));
 
 /** Cancelled, and still to come; asked to come back, and did not go on with that just now; or over with the account. */
 const hasLeft = (record: Subscription): boolean =>

@@ -10,7 +10,14 @@ import type { StoredSubscription } from '../../ports/subscriptions.ts';
 import type { AskedBy, DeskDependencies, MemberFile } from './desk.ts';
 import { assertUntouched, changeContext, withMember } from './desk.ts';
 import type { OwnPayment } from './own-payment.ts';
-import { assertMayPay, goOnWithOpen, ownBackground, paidBefore, payByCard } from './own-payment.ts';
+import {
+  assertMayPay,
+  goOnWithOpen,
+  moneyPaidInVain,
+  ownBackground,
+  paidBefore,
+  payByCard,
+} from './own-payment.ts';
 import { priceIn, upcomingOf } from './plan-wish.ts';
 import { Refusal } from './refusal.ts';
 
@@ -136,20 +143,14 @@ async function update(
 }
 
 function told({ verdict, record, partition }: OwnPayment): Upgrade {
-  switch (verdict.verdict) {
-    case 'declined':
-      throw new Refusal('payment-declined', `the card was declined (${verdict.reason}): nothing was charged`);
-    case 'refund-sent':
-    case 'refund-declined':
-      throw new Refusal(
-        'upgrade-undone',
-        `the next period changed while the card was charged; what was paid goes back (${verdict.verdict})`,
-      );
-    default:
-      return {
-        isKnown: verdict.verdict === 'collected',
-        proration: record,
-        upcoming: partition.find((other) => other.billingStatus === 'SCHEDULED') ?? null,
-      };
-  }
+  if (verdict.verdict === 'declined')
+    throw new Refusal('payment-declined', `the card was declined (${verdict.reason}): nothing was charged`);
+  const inVain = moneyPaidInVain(verdict);
+  if (inVain !== null)
+    throw new Refusal('upgrade-undone', `the next period changed while the card was charged; ${inVain}`);
+  return {
+    isKnown: verdict.verdict === 'collected',
+    proration: record,
+    upcoming: partition.find((other) => other.billingStatus === 'SCHEDULED') ?? null,
+  };
 }

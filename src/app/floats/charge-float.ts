@@ -1,7 +1,7 @@
 import type { AttemptId } from '../../domain/attempt.ts';
 import { attemptId } from '../../domain/attempt-id.ts';
 import type { Charge } from '../../domain/decision.ts';
-import type { LogRemark, Stage } from '../../domain/floats/float.ts';
+import type { Float, LogRemark, Stage } from '../../domain/floats/float.ts';
 import { STAGES } from '../../domain/floats/float.ts';
 import type { FloatChange, LoggedAttempt } from '../../domain/floats/outcomes.ts';
 import {
@@ -16,8 +16,8 @@ import { floatIdOf, recordIdOf } from '../../domain/floats/record-id.ts';
 import { declineText } from '../../domain/outcomes.ts';
 import type { Rail } from '../../domain/subscription.ts';
 import type { Verdict, VerdictName } from '../../domain/verdict.ts';
-import type { Attempt, AttemptRecord } from '../../ports/pipeline.ts';
-import { ABANDONED, wasAbandoned } from '../../ports/pipeline.ts';
+import type { Attempt } from '../../ports/pipeline.ts';
+import { ABANDONED } from '../../ports/pipeline.ts';
 import type { Payment } from '../../ports/services.ts';
 import { REPRESENTMENT } from '../ach-entry.ts';
 import type { Book } from '../move-money.ts';
@@ -55,7 +55,7 @@ const BOOK: Book<FloatCase> = {
   },
   outcome(theCase, attempt, payment) {
     const { change, verdict } = outcomeOf(theCase, attempt, payment);
-    if (payment.status === 'COMPLETED' && isAdvanceBack(theCase, attempt))
+    if (payment.status === 'COMPLETED' && isAdvanceBack(theCase.float))
       alarmOverpaid(theCase.dependencies, theCase.float, payment.confirmationId);
     return Promise.resolve({
       verdict,
@@ -75,7 +75,7 @@ function outcomeOf(
   const entry = logged(attempt, payment);
   const now = nowOf(theCase);
   const { status } = payment;
-  if (status !== 'FAILED' && isAdvanceBack(theCase, attempt)) {
+  if (status !== 'FAILED' && isAdvanceBack(float)) {
     const change = floatPaidInVain(float, entry, status, now);
     return { change, verdict: status === 'COMPLETED' ? 'collected' : 'sent' };
   }
@@ -92,16 +92,6 @@ function outcomeOf(
   }
 }
 
-/**
- * Neither a limit nor support gives a float up while an attempt on it is open. One that is taken up again was not open
- * then, and pays what is owed.
- */
-const isAdvanceBack = ({ float }: FloatCase, attempt: Attempt): boolean =>
-  float.status === 'DEFAULTED' && !isTakenUpAgain(attempt);
-
-const isTakenUpAgain = (attempt: Attempt | AttemptRecord): boolean =>
-  'resolution' in attempt && wasAbandoned(attempt);
-
 /** The advance may have come back meanwhile: that takes the lock too, but a holder may have slept past its lease. */
 async function readAgain(theCase: FloatCase): Promise<FloatCase> {
   const { floatId } = theCase.float;
@@ -109,6 +99,8 @@ async function readAgain(theCase: FloatCase): Promise<FloatCase> {
   if (float === null) throw new Error(`float ${floatId} is gone while its charge was under way`);
   return { ...theCase, float };
 }
+
+const isAdvanceBack = ({ creditReturnedAt }: Float): boolean => creditReturnedAt !== null;
 
 function newAttempt(
   { float, triggerId, stage, account, achModel, dependencies }: FloatCase,

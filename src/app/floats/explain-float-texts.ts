@@ -19,7 +19,10 @@ const STATUS_TEXTS: Record<FloatStatus, (float: Float, today: CalendarDate) => s
   COMPLETED: ({ completedAt }) =>
     completedAt === null ? 'paid back' : `paid back on ${formatInstant(completedAt)}`,
   // A reason of ours, or the processor's words.
-  DEFAULTED: ({ error }) => `given up for good${error === '' ? '' : `: ${reasonText(error)}`}`,
+  DEFAULTED: ({ error, creditReturnedAt }) =>
+    creditReturnedAt === null
+      ? `given up for good${error === '' ? '' : `: ${reasonText(error)}`}`
+      : `given up for good: the advance itself came back on ${formatInstant(creditReturnedAt)}`,
 };
 
 /** While the answer to a charge is unknown, the status says less than the charge does. */

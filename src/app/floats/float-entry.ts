@@ -13,7 +13,7 @@ import { recordIdOf } from '../../domain/floats/record-id.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { UserId } from '../../domain/subscription.ts';
 import type { Lock } from '../../ports/lock.ts';
-import type { Attempt } from '../../ports/pipeline.ts';
+import type { Attempt, RecordState } from '../../ports/pipeline.ts';
 import type { Payment } from '../../ports/services.ts';
 import type { Write } from '../../ports/transaction.ts';
 import type { KnownPayment } from '../ach-entry.ts';
@@ -33,6 +33,10 @@ export type FloatWordDependencies = Pick<
 export interface FloatEntry extends KnownPayment {
   readonly float: Float;
 }
+
+/** The bank has not said yet what became of a debit. */
+export const isEntryUnderWay = ({ past }: Pick<RecordState, 'past'>): boolean =>
+  past.some(({ result }) => result === 'ACHSENT');
 
 /** Whether the float stands as it does because of this payment. */
 const isFloatsPayment = ({ float, confirmationId }: FloatEntry): boolean =>

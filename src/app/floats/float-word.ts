@@ -7,7 +7,13 @@ import { recordFloatAnswer } from './charge-float.ts';
 import type { FloatDependencies } from './float-case.ts';
 import { caseOfOpenFloat } from './settle-float.ts';
 import type { FloatEntry } from './float-entry.ts';
-import { readFloatEntry, recordFloatAside, recordFloatWord, whatStandsAgainst } from './float-entry.ts';
+import {
+  isEntryUnderWay,
+  readFloatEntry,
+  recordFloatAside,
+  recordFloatWord,
+  whatStandsAgainst,
+} from './float-entry.ts';
 
 /** What an event says about a float: a debit for it, or the advance itself. */
 export function floatWord(dependencies: FloatDependencies, event: InboxEvent): PaymentWord<FloatEntry> {
@@ -32,6 +38,9 @@ export function floatWord(dependencies: FloatDependencies, event: InboxEvent): P
   };
 }
 
-/** While an attempt is open no other is made: so this one was given up, and another has led to a payment. */
-const isPaidOtherwise = ({ float: { status } }: FloatEntry): boolean =>
-  status === 'ACHSENT' || status === 'COMPLETED';
+/**
+ * While an attempt is open no other is made: so this one was given up, and another has led to a payment. One that is
+ * under way is watched, also of a float whose advance came back meanwhile.
+ */
+const isPaidOtherwise = ({ float: { status }, state }: FloatEntry): boolean =>
+  status === 'ACHSENT' || status === 'COMPLETED' || isEntryUnderWay(state);

@@ -12,6 +12,7 @@ import { Refusal } from '../desk/refusal.ts';
 import { readState } from '../read-state.ts';
 import type { FloatRef } from './find-float.ts';
 import { findFloat } from './find-float.ts';
+import { isEntryUnderWay } from './float-entry.ts';
 
 export interface UpdateFloatDependencies extends LockDependencies {
   readonly floats: Pick<FloatsRepository, 'get' | 'save'>;
@@ -36,7 +37,7 @@ export function updateFloat(
     const plan = planFloatSupport(float, status, state.open, dependencies.clock.now());
     if (plan.plan === 'refused') throw new Refusal(CODES[plan.reason], plan.detail);
     // Also of a float whose advance came back: asked for now, it could be paid twice.
-    if (state.past.some(({ result }) => result === 'ACHSENT'))
+    if (isEntryUnderWay(state))
       throw new Refusal('attempt-open', 'the bank has not said yet what became of a debit');
     const { entry } = plan.change;
     const said = { who: by.who, reason: by.reason ?? null };

@@ -31,7 +31,7 @@ const ALLOWED = `
   COMPLETED      DEFAULTED      credit-returned
 
   DEFAULTED      RETRY          support-changed
-  DEFAULTED      DEFAULTED      attempt-declined told-aside
+  DEFAULTED      DEFAULTED      attempt-declined told-aside credit-returned
   DEFAULTED      ACHSENT        ach-accepted
   DEFAULTED      COMPLETED      attempt-succeeded
 `;

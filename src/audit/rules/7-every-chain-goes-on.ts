@@ -1,17 +1,23 @@
 import { candidateAnchors, dateOf, daysInMonth, isBillingHour, monthOf, nthFriday } from '../calendar.ts';
 import { byInstant } from '../instant.ts';
 import type { RecordState } from '../record.ts';
-import type { RecordCase, Rule } from '../user-case.ts';
+import type { RecordCase } from '../user-case.ts';
 import type { Finding } from '../violation.ts';
 
 const OPEN: readonly string[] = ['SCHEDULED', 'PAUSED'];
 /** A charge that was under way when the account was closed is still written down: nothing follows it. */
 const CLOSED = 'account-closed';
 
+/** What of a record counts in a chain. */
+export interface Link extends Pick<RecordCase, 'subscriptionId' | 'row'> {
+  readonly changes: readonly Pick<RecordState, 'billingDate' | 'cameBack'>[];
+}
+
 /** A member is billed for every period once: after the newest one tried there is one to come, and none is missing. */
-export const everyChainGoesOn: Rule = function* ({ records }): Generator<Finding> {
+export function* everyChainGoesOn({ records }: { readonly records: readonly Link[] }): Generator<Finding> {
   const chain = records
-    .flatMap(({ row }) => row ?? [])
+    .flatMap(asLink)
+    .filter((row) => !wasPaidInVain(row))
     .sort((a, b) => byInstant(a.billingDate, b.billingDate));
   const last = chain.at(-1);
   if (last === undefined || last.status === 'CANCELLED' || last.updatedEvent === CLOSED) return;
@@ -30,13 +36,22 @@ export const everyChainGoesOn: Rule = function* ({ records }): Generator<Finding
     chain.filter((row) => (isBillingHour(row.billingDate) || row.cameBack) && !surplus.has(row)),
     movedOnPurpose(records),
   );
-};
+}
+
+/** Charged back and tried again, or paid by hand, it tells of that: how the member came back is only in its history then. */
+const asLink = ({ row, changes }: Link): RecordState[] =>
+  row === null ? [] : [{ ...row, cameBack: row.cameBack || changes.some(({ cameBack }) => cameBack) }];
+
+const PAID: readonly string[] = ['COMPLETED', 'REFUNDED', 'ERROR'];
+
+/** It was paid and is given back, or was taken back by a bank, and nobody was billed by it: it is no link of the chain. */
+const wasPaidInVain = ({ attempted, status }: RecordState): boolean => !attempted && PAID.includes(status);
 
 /**
  * Records whose date support changed. The step to the new date is not checked. The step from it may start at any date
  * the record ever had: the next period may have existed when it was moved.
  */
-const movedOnPurpose = (records: readonly RecordCase[]): ReadonlyMap<string, readonly bigint[]> =>
+const movedOnPurpose = (records: readonly Link[]): ReadonlyMap<string, readonly bigint[]> =>
   new Map(
     records.flatMap(({ subscriptionId, row, changes }) => {
       const others = changes

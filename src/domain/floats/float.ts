@@ -43,6 +43,8 @@ export interface Float {
   readonly lastRunTime: Instant;
   /** Null unless it is COMPLETED. */
   readonly completedAt: Instant | null;
+  /** When we were told that the advance came back: nothing is owed. Null: the member has it, as far as anybody knows. */
+  readonly creditReturnedAt: Instant | null;
   /** Of the newest payment; empty where there was none. */
   readonly confirmationId: string;
   /** Why the float is not paid, mostly in the processor's words; empty where nothing went wrong. */

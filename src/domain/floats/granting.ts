@@ -57,6 +57,7 @@ export const newFloat = ({ floatId, userId, amount, dueDate }: Advance, now: Ins
   createdAt: now,
   lastRunTime: now,
   completedAt: null,
+  creditReturnedAt: null,
   confirmationId: '',
   error: '',
 });

@@ -143,21 +143,25 @@ export interface ToldDebit {
 }
 
 export type WordInVain =
-  'not-an-ach-debit' | 'returned-before' | 'returned-too-late' | `float-is-${Lowercase<FloatStatus>}`;
+  | 'not-an-ach-debit'
+  | 'returned-before'
+  | 'returned-too-late'
+  | 'credit-returned-before'
+  | `float-is-${Lowercase<FloatStatus>}`;
 
 /**
  * Why a word changes nothing: told twice, after something that outweighs it, or too late. `debit` is null where it is
  * about the advance itself.
  */
 export function whyInVain(
-  { status, completedAt }: Pick<Float, 'status' | 'completedAt'>,
+  { status, completedAt, creditReturnedAt }: Pick<Float, 'status' | 'completedAt' | 'creditReturnedAt'>,
   { result }: Pick<FloatWord, 'result'>,
   debit: ToldDebit | null,
   now: Instant,
 ): WordInVain | null {
   if (!changesFloat(status, CAUSE_OF_WORD[result]))
     return `float-is-${status.toLowerCase() as Lowercase<FloatStatus>}`;
-  if (result === 'CREDIT_RETURNED') return null;
+  if (result === 'CREDIT_RETURNED') return creditReturnedAt === null ? null : 'credit-returned-before';
   if (debit?.rail !== 'ACH') return 'not-an-ach-debit';
   if (status !== 'COMPLETED') return null;
   // It was paid in another way since, as support knows, and must not be asked for once more.
@@ -202,8 +206,8 @@ export const floatToldAside = <F extends Float>(
 ): FloatChange<F> => changed(float, 'told-aside', {}, toldOf({ ...attempt, remark: 'aside' }, outcome), now);
 
 /**
- * An attempt was made that was open when the advance came back: what is paid by it is not owed. The float stays given up,
- * and names the payment, so that the bank's word about it is known for its own.
+ * An attempt turns out to have been made whose advance has come back: what is paid by it is not owed. The float stays given
+ * up, and names the payment, so that the bank's word about it is known for its own.
  */
 export const floatPaidInVain = <F extends Float>(
   float: F,
@@ -230,7 +234,12 @@ export const floatCreditReturned = <F extends Float>(
   changed(
     float,
     'credit-returned',
-    { status: 'DEFAULTED', completedAt: null, error: declineText(returnCode ?? 'credit returned', message) },
+    {
+      status: 'DEFAULTED',
+      completedAt: null,
+      creditReturnedAt: now,
+      error: declineText(returnCode ?? 'credit returned', message),
+    },
     null,
     now,
   );
@@ -239,7 +248,7 @@ export const floatCreditReturned = <F extends Float>(
 export function changed<F extends Float>(
   float: F,
   cause: FloatCause,
-  fields: Partial<Pick<Float, 'status' | 'completedAt' | 'confirmationId' | 'error'>>,
+  fields: Partial<Pick<Float, 'status' | 'completedAt' | 'creditReturnedAt' | 'confirmationId' | 'error'>>,
   told: Told | null,
   now: Instant,
 ): FloatChange<F> {

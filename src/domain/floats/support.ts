@@ -39,7 +39,9 @@ export function planFloatSupport<F extends Float>(
     const detail = `nobody knows yet what became of attempt ${openAttempt.attemptId}`;
     return { plan: 'refused', reason: 'open-attempt', detail };
   }
-  const fields = { status: wish, completedAt: wish === 'COMPLETED' ? now : null };
+  // Whoever asks for it again says that it is owed, whatever was heard of the advance.
+  const creditReturnedAt = wish === 'RETRY' ? null : float.creditReturnedAt;
+  const fields = { status: wish, completedAt: wish === 'COMPLETED' ? now : null, creditReturnedAt };
   const told = noAttempt('SUPPORT', OUTCOME_OF_WISH[wish]);
   return { plan: 'change', change: changed(float, 'support-changed', fields, told, now) };
 }

@@ -58,10 +58,10 @@ export const FLOAT_TRANSITIONS: Record<FloatStatus, Row> = {
   COMPLETED: { COMPLETED: ['told-aside'], RETRY: ['ach-returned'], DEFAULTED: ['credit-returned'] },
   DEFAULTED: {
     RETRY: ['support-changed'],
-    // The advance came back while an attempt was open, or a debit under way: what the processor and the bank then tell
-    // has happened all the same, but the float stays given up.
-    DEFAULTED: ['attempt-declined', 'told-aside'],
-    // An attempt that had been given up was made all the same: it pays what is owed.
+    // The advance came back, and an attempt was open, under way, or given up and made all the same: what the processor and
+    // the bank then tell has happened, but the float stays given up. The advance may also come back after a limit was reached.
+    DEFAULTED: ['attempt-declined', 'told-aside', 'credit-returned'],
+    // The member has the advance, and an attempt that had been given up was made all the same: it pays what is owed.
     ACHSENT: ['ach-accepted'],
     COMPLETED: ['attempt-succeeded'],
   },

@@ -1,6 +1,6 @@
 import type { Subscription } from '../subscription.ts';
 import { ACCOUNT_CLOSED } from '../subscription.ts';
-import { isPeriod } from './upcoming.ts';
+import { isPeriod, isToCome } from './upcoming.ts';
 
 /*
  * Between asking to come back and the processor's answer a member has one record for it, which is CANCELLED. The period
@@ -22,11 +22,24 @@ export const isComingBack = (record: Subscription): boolean =>
   record.transactionId === '' &&
   !isPeriod(record);
 
-/** Dated by the second of asking. A membership that goes on beside it was billed after that. */
-export const wasBilledSince = (
-  { billingDate }: Pick<Subscription, 'billingDate'>,
-  partition: readonly Subscription[],
-): boolean => partition.some(({ initialRunDate }) => initialRunDate !== null && initialRunDate > billingDate);
+/** Counted and not dated, so that no two clocks are compared: what has been billed once stays so. */
+export const billedOf = (partition: readonly Subscription[]): number =>
+  partition.filter(({ initialRunDate }) => initialRunDate !== null).length;
+
+/**
+ * A period that a membership which goes on beside coming back would be billed for, should a charge of it turn out to have been
+ * made: it is to come, or was until the account was closed. One that was tried before is owed, and for other weeks.
+ */
+export const mayBeBilledBeside = (record: Subscription): boolean =>
+  record.initialRunDate === null &&
+  (isToCome(record) || (record.billingStatus === 'CANCELLED' && isPeriod(record)));
+
+/**
+ * A period that was to come when its member came back, which has paid for its weeks. A charge of it that had been given up
+ * may turn out to have been made.
+ */
+export const wasEndedByComingBack = (record: Subscription): boolean =>
+  record.billingStatus === 'CANCELLED' && record.updatedEvent === REACTIVATED && isPeriod(record);
 
 /** The period that such a record stands for. Any other record is what it is. */
 export function asPeriod<S extends Subscription>(record: S): S {

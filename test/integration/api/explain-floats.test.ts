@@ -5,6 +5,7 @@ import { writeFloat, writeLogEntry } from '../../../src/adapters/dynamodb/float-
 import { DynamoFreezes } from '../../../src/adapters/dynamodb/freezes.ts';
 import { systemTimer } from '../../../src/adapters/system-timer.ts';
 import type { Float, Stage } from '../../../src/domain/floats/float.ts';
+import { floatCreditReturned } from '../../../src/domain/floats/outcomes.ts';
 import { recordIdOf } from '../../../src/domain/floats/record-id.ts';
 import { plusDays } from '../../../src/domain/instant.ts';
 import { floatLockKey } from '../../../src/ports/lock.ts';
@@ -155,6 +156,18 @@ describe('why a float was not collected', () => {
       'it was given up for good',
       'support has the member’s word that it may be tried again (operator-name: the member called)',
     ]);
+  });
+
+  it('was for an advance that came back', async () => {
+    const float = await desk.float();
+    const change = floatCreditReturned(float, { returnCode: 'R03', message: null }, TICK);
+    await system.here.dependencies.floats.save('unlocked', float, change);
+    const at = '2026-11-16T08:00:00Z';
+    expect((await explained(float)).summary).toBe(`given up for good: the advance itself came back on ${at}`);
+    const path = `/v1/${float.userId}/floats/${float.floatId}`;
+    expect(await client.call('GET', path, { as: 'viewer' })).toMatchObject({
+      body: { status: 'DEFAULTED', credit_returned_at: at },
+    });
   });
 
   it('has a limit of the day, which says when it is worth another look', async () => {

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Instant } from '../../../src/domain/instant.ts';
+import { plusDays, plusMs } from '../../../src/domain/instant.ts';
 import type { MembershipEventType } from '../../../src/domain/memberships/membership-event.ts';
 import type { UserId } from '../../../src/domain/subscription.ts';
 import type { DeskDependencies } from '../../../src/app/desk/desk.ts';
 import { reactivate as comeBack } from '../../../src/app/desk/reactivate.ts';
-import type { CollectionStep } from '../../../src/ports/steps.ts';
+import { settleAttempt } from '../../../src/app/settle-attempt.ts';
+import type { CollectionStep, OnStep } from '../../../src/ports/steps.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { MembershipApi } from '../../support/membership-api.ts';
 import { membershipApi } from '../../support/membership-api.ts';
+import { paymentDesk } from '../../support/payment-desk.ts';
 import { TIERS } from '../../support/membership-desk.ts';
 import { at } from '../../support/records.ts';
 
@@ -20,6 +23,10 @@ beforeAll(async () => {
   on = await membershipApi();
 });
 afterAll(() => on.close());
+
+let start: Instant;
+beforeEach(() => void (start = on.here.now));
+afterEach(() => void (on.here.now = start));
 
 const LEAVING = 'PENDING_CANCELLATION';
 
@@ -131,11 +138,66 @@ describe('a reactivation whose answer was lost', () => {
       expect(await on.here.row(old)).toMatchObject({ billingStatus: 'CANCELLED' });
     });
 
-    describe('and billed since', () => {
-      let asked: Instant;
-      beforeEach(() => void (asked = on.here.now));
-      afterEach(() => void (on.here.now = asked));
+    describe('and is being paid by hand', () => {
+      async function paidByHand(
+        fault: 'timeout-after' | 'timeout-before',
+        step?: CollectionStep,
+      ): Promise<{ own: StoredSubscription; old: StoredSubscription }> {
+        const { own, old } = await takenBack(step);
+        on.here.now = plusMs(on.here.now, 1_000);
+        await on.loseAnswers(own, 'payments', fault);
+        expect(await on.here.collect('MANUAL_REPAYMENT', old)).toMatchObject({ verdict: 'unknown' });
+        return { own, old };
+      }
 
+      it.each(['first', 'last'])('is given back, also where its answer is heard %s', async (order) => {
+        const { own, old } = await paidByHand('timeout-after');
+        const payments = [
+          [own, 'refund-sent'],
+          [old, 'collected'],
+        ] as const;
+        for (const [record, verdict] of order === 'first' ? payments : payments.toReversed())
+          expect(await on.settle(record)).toMatchObject({ settled: { verdict } });
+        expect(await on.here.row(old)).toMatchObject({ billingStatus: 'COMPLETED' });
+        expect(await toCome(own)).toMatchObject([{ billingDate: at('2026-12-20T06:00:00Z') }]);
+        expect(await on.violations(own)).toEqual([]);
+      });
+
+      it.each(['first', 'last'])(
+        'is given back, also where the account is closed since and its answer is heard %s',
+        async (order) => {
+          const { own, old } = await paidByHand('timeout-after');
+          await says(own, 'CLOSEACCOUNT');
+          const payments = [
+            [own, 'refund-sent'],
+            [old, 'collected'],
+          ] as const;
+          for (const [record, verdict] of order === 'first' ? payments : payments.toReversed())
+            expect(await on.settle(record)).toMatchObject({ settled: { verdict } });
+          expect(await toCome(own)).toEqual([]);
+          expect(await on.violations(own)).toEqual([]);
+        },
+      );
+
+      it('is given back although that payment turns out not to have been made: the old period is still to come', async () => {
+        const { own, old } = await paidByHand('timeout-before');
+        expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'refund-sent' } });
+        expect(await on.settle(old, 0)).toMatchObject({ settled: { verdict: 'declined' } });
+        expect(await toCome(own)).toMatchObject([{ subscriptionId: old.subscriptionId }]);
+        expect(await on.violations(own)).toEqual([]);
+      });
+
+      it('is not sent again, whoever asks: it may not have been charged yet', async () => {
+        const { own } = await paidByHand('timeout-after', 'intent-written');
+        expect(await reactivate(own, randomUUID())).toMatchObject({
+          status: 409,
+          body: { code: 'already-active' },
+        });
+        expect(await debits(own)).toBe(1);
+      });
+    });
+
+    describe('and billed since', () => {
       /** The bank's day stays the 16th here, which is a finding of its own. */
       const chainFindings = async (member: StoredSubscription) =>
         (await on.violations(member)).filter((finding) => !finding.startsWith('rule 2,'));
@@ -159,6 +221,14 @@ describe('a reactivation whose answer was lost', () => {
         expect(await chainFindings(own)).toEqual([]);
       });
 
+      it('is given back also where it was billed by a process whose clock is behind', async () => {
+        const { own, old } = await takenBack();
+        on.here.now = plusMs(start, -60_000);
+        expect(await on.here.collect('MANUAL_REPAYMENT', old)).toMatchObject({ verdict: 'collected' });
+        expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'refund-sent' } });
+        expect(await toCome(own)).toMatchObject([{ billingDate: at('2026-12-20T06:00:00Z') }]);
+      });
+
       it('is not sent again, whoever asks: it may not have been charged yet', async () => {
         const own = await billedSince('intent-written');
         expect(await reactivate(own, randomUUID())).toMatchObject({
@@ -170,6 +240,40 @@ describe('a reactivation whose answer was lost', () => {
         expect(await chainFindings(own)).toEqual([]);
       });
     });
+  });
+
+  it('is left beside the payment of a period that was owed before: that is for other weeks', async () => {
+    const [member] = await on.desk.member([
+      {
+        billingDate: at('2026-11-10T06:00:00Z'),
+        billingStatus: 'ERROR',
+        initialRunDate: at('2026-11-10T08:00:00Z'),
+      },
+    ]);
+    const own = await unanswered(member!);
+    const again = { billing_status: 'SCHEDULED' };
+    const patched = await on.send('PATCH', member!, `subscriptions/${member!.subscriptionId}`, again);
+    expect(patched).toMatchObject({ status: 200 });
+    await on.loseAnswers(own, 'payments');
+    const owed = await on.here.row(member!);
+    expect(await on.here.collect('MANUAL_REPAYMENT', owed)).toMatchObject({ verdict: 'unknown' });
+    expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'collected' } });
+    expect(await on.settle(owed)).toMatchObject({ settled: { verdict: 'collected' } });
+    // Its past is made up.
+    expect(await on.violations(own)).toEqual([expect.stringContaining('began as ERROR')]);
+  });
+
+  it('is left although an upgrade of what was cancelled before is given back meanwhile', async () => {
+    const [member] = await on.desk.member([{ billingDate: at('2026-12-21T06:00:00Z') }]);
+    await on.loseAnswers(member!, 'payments');
+    const plan = { tier: 'Plus', version: 'v1', amount: '5.83' };
+    expect(await on.send('POST', member!, 'subscriptions/upgrade', plan)).toMatchObject({ status: 202 });
+    const proration = await on.newest(member!, 'CANCELLED');
+    await says(member!, 'CANCEL');
+    const own = await unanswered(member!);
+    on.here.now = at('2026-11-16T12:00:00Z');
+    expect(await on.settle(proration)).toMatchObject({ settled: { verdict: 'refund-sent' } });
+    expect(await isPaid(own)).toMatchObject([{ billingDate: at('2026-12-16T06:00:00Z') }]);
   });
 
   it.each<MembershipEventType>(['CANCEL', 'SUB_PAUSED', 'CLOSEACCOUNT'])(
@@ -201,23 +305,27 @@ describe('a reactivation whose answer was lost', () => {
 });
 
 describe('an account that is closed while its owner comes back', () => {
+  /** On the clock of the test, which can be moved in the middle of a request. */
+  const deskWith = (parts: Partial<DeskDependencies>): DeskDependencies => {
+    const { users, ...others } = on.here.dependencies;
+    const everybody = { get: (userId: UserId) => users.get(userId), ban: () => Promise.resolve(true) };
+    return { ...others, users: everybody, tiers: TIERS, owned: { kind: 'all' }, ...parts };
+  };
+
   it('before the charge is written down is not charged: the caller is told to ask again', async () => {
     const [member] = await on.desk.member([{ billingDate: at('2026-11-20T06:00:00Z') }]);
     await says(member!, 'CANCEL');
-    const { accounts, users, ...others } = on.here.dependencies;
+    const { accounts } = on.here.dependencies;
     const closing = async (userId: UserId) => {
       await says(member!, 'CLOSEACCOUNT');
+      // At the same instant the two would be refused for their stamps, and nobody would know what for.
+      on.here.now = plusMs(on.here.now, 1_000);
       return accounts.primary(userId);
     };
-    const dependencies: DeskDependencies = {
-      ...others,
-      accounts: { primary: closing },
-      users: { get: (userId) => users.get(userId), ban: () => Promise.resolve(true) },
-      tiers: TIERS,
-      owned: { kind: 'all' },
-    };
     const wish = { userId: member!.userId, triggerId: 'back', by: { who: 'member' } };
-    await expect(comeBack(dependencies, wish)).rejects.toMatchObject({ refused: 'user-busy' });
+    await expect(comeBack(deskWith({ accounts: { primary: closing } }), wish)).rejects.toMatchObject({
+      refused: 'user-busy',
+    });
     expect(await debits(member!)).toBe(0);
     expect(await reactivate(member!)).toMatchObject({ status: 201, body: { next: { updated_event: '' } } });
     expect(await on.violations(member!)).toEqual([]);
@@ -236,6 +344,61 @@ describe('an account that is closed while its owner comes back', () => {
       expect(await on.violations(member)).toEqual([]);
     },
   );
+
+  it('and who comes back once more within the second of being paid, is paid for again', async () => {
+    const { userId } = await former();
+    const asking = { userId, by: { who: 'member' } };
+    const onStep: OnStep = async (step) => {
+      if (step !== 'charged') return;
+      on.here.now = plusMs(start, 2_300);
+      await on.desk.happens(userId, 'CLOSEACCOUNT');
+    };
+    const first = await comeBack(deskWith({ onStep }), { ...asking, triggerId: 'once' });
+    expect(first).toMatchObject({ record: { updatedEvent: 'account-closed' }, next: null });
+    on.here.now = plusMs(start, 2_600);
+    const second = await comeBack(deskWith({}), { ...asking, triggerId: 'twice' });
+    expect(second).toMatchObject({ isKnown: true, next: { updatedEvent: '' } });
+    expect(await on.violations(second.record)).toEqual([]);
+  });
+});
+
+describe('a charge that was given up, of a period that was ended by coming back', () => {
+  const payments = () => paymentDesk(on.here);
+  let desk: ReturnType<typeof payments>;
+  beforeAll(() => void (desk = payments()));
+  afterAll(() => desk.close());
+
+  it('is given back when it turns out to have been made: those weeks were paid for since', async () => {
+    const [old] = await on.desk.member([{ billingDate: at('2026-11-20T06:00:00Z') }]);
+    await on.loseAnswers(old!, 'payments');
+    expect(await on.here.collect('MANUAL_REPAYMENT', old!)).toMatchObject({ verdict: 'unknown' });
+    const { dependencies } = on.here;
+    const [attempt] = await dependencies.pipeline.attemptsOn(old!.subscriptionId);
+    const { confirmationId } = (await dependencies.processor.findByKey(attempt!.attemptId))!;
+    await says(old!, 'CANCEL');
+    on.here.now = plusDays(on.here.now, 2);
+    const knowsNothing = { ...dependencies.processor, findByKey: () => Promise.resolve(null) };
+    const aDay = { abandonAfterMs: 86_400_000 };
+    expect(await settleAttempt({ ...dependencies, processor: knowsNothing }, aDay, attempt!)).toMatchObject({
+      settled: { verdict: 'declined' },
+    });
+    await on.here.faults([]);
+    expect(await reactivate(old!)).toMatchObject({ status: 201 });
+    const toComeThen = await toCome(old!);
+
+    const paid = { ...(await on.here.row(old!)), transactionId: confirmationId };
+    await desk.tell('COMPLETED', paid);
+    expect(await on.here.row(old!)).toMatchObject({
+      billingStatus: 'COMPLETED',
+      transactionId: confirmationId,
+    });
+    const moved = (await on.here.ledger(old!)).flatMap(({ effect }) => effect ?? []);
+    expect(moved).toEqual(['debit', 'credit']);
+    expect(await toCome(old!)).toEqual(toComeThen);
+    expect(await on.violations(old!)).toEqual([]);
+    expect(await desk.tell('REFUNDED', paid)).toMatchObject({ result: 'changed' });
+    expect(await on.violations(old!)).toEqual([]);
+  });
 });
 
 describe('a reactivation that was declined', () => {

@@ -87,6 +87,7 @@ describe('any event about a float in any status', () => {
       RETRY: 'DEFAULTED',
       UNCOLLECTABLE: 'DEFAULTED',
       COMPLETED: 'DEFAULTED',
+      DEFAULTED: 'DEFAULTED',
     },
   };
   const LOGGED = { DEBIT_COMPLETED: ['COMPLETED'], DEBIT_RETURNED: ['RETURNED'], CREDIT_RETURNED: [] };
@@ -111,12 +112,13 @@ describe('any event about a float in any status', () => {
     // That the advance came back is no word about the debit: somebody has to go on asking.
     expect(await on.watch(float)).toEqual(end === null || news === 'CREDIT_RETURNED' ? watch : null);
     const after = await row(float);
-    if (end === null || end === status) {
+    if (end === null || (end === status && news !== 'CREDIT_RETURNED')) {
       expect(after).toEqual({ ...float, lastRunTime: after.lastRunTime });
       return;
     }
     expect(after).toMatchObject({
       status: end,
+      creditReturnedAt: news === 'CREDIT_RETURNED' ? here.now : null,
       completedAt: end === 'COMPLETED' ? here.now : null,
       error: end === 'COMPLETED' ? '' : 'R01: insufficient funds',
     });
@@ -341,7 +343,7 @@ describe('an advance that came back', () => {
     const after = await row(float);
     expect(await on.tell('CREDIT_RETURNED', float)).toMatchObject({ result: 'changed' });
     const other = { ...(await on.receive('CREDIT_RETURNED', float)), identity: randomUUID() };
-    expect(await on.apply(other)).toMatchObject({ result: 'no-op', reason: 'float-is-defaulted' });
+    expect(await on.apply(other)).toMatchObject({ result: 'no-op', reason: 'credit-returned-before' });
     expect(await bans(float)).toHaveLength(2);
     expect(await row(float)).toEqual(after);
     expect(await on.userStatus(float)).toBe('BANNED');
@@ -568,6 +570,26 @@ describe('an attempt that was given up, and was made all the same', () => {
     expect(alarmsAbout(float)).toMatchObject([{ confirmationId: entry.confirmationId }]);
   });
 
+  it.each(['DEBIT_COMPLETED', 'DEBIT_RETURNED'] as const)(
+    'leaves another entry that is under way as it is, and its watch, although the advance came back: %s',
+    async (news) => {
+      const { float, entry } = await givenUp();
+      await on.desk.collect('RETRY', float);
+      const [sent, watch] = [await row(float), await on.watch(float)];
+      await on.tell('CREDIT_RETURNED', sent);
+      expect(await on.tell(news, entry)).toMatchObject({ result: 'changed' });
+      expect(await on.watch(float)).toEqual(watch);
+      const { confirmationId } = sent;
+      expect(await row(float)).toMatchObject({ status: 'DEFAULTED', confirmationId });
+      expect(await on.tell('DEBIT_COMPLETED', sent)).toMatchObject({ result: 'changed' });
+      expect(await on.watch(float)).toBeNull();
+      const overpaid = news === 'DEBIT_COMPLETED' ? [entry, sent] : [sent];
+      expect(alarmsAbout(float)).toMatchObject(
+        overpaid.map((paid) => ({ alarm: 'float-overpaid', confirmationId: paid.confirmationId })),
+      );
+    },
+  );
+
   it.each(['paid before', 'paid after'])(
     'has paid the float: when the other entry comes back, and it was %s, nobody is charged until support says so',
     async (order) => {
@@ -599,6 +621,40 @@ describe('an attempt that was given up, and was made all the same', () => {
     await on.desk.floats.save('unlocked', float, floatStepped(float, 'RETRY', gone, here.now));
     expect(await on.tell('DEBIT_COMPLETED', entry)).toMatchObject({ result: 'changed' });
     expect(await row(float)).toMatchObject({ status: 'COMPLETED', confirmationId: entry.confirmationId });
+    expect(alarmsAbout(float)).toEqual([]);
+  });
+
+  it.each([
+    ['since', []],
+    ['since, and a limit had been reached before', ['limit']],
+  ])(
+    'pays for nothing if the advance came back %s: the float stays given up, and somebody is told',
+    async (_, before) => {
+      const { float, entry } = await givenUp();
+      const gone = { verdict: 'default', reason: 'too-long-past-due' } as const;
+      if (before.length > 0)
+        await on.desk.floats.save('unlocked', float, floatStepped(float, 'RETRY', gone, here.now));
+      expect(await on.tell('CREDIT_RETURNED', float)).toMatchObject({ result: 'changed' });
+      expect(await on.tell('DEBIT_COMPLETED', entry)).toMatchObject({ result: 'changed' });
+      const { confirmationId } = entry;
+      expect(await row(float)).toMatchObject({
+        status: 'DEFAULTED',
+        confirmationId,
+        creditReturnedAt: here.now,
+      });
+      expect(alarmsAbout(float)).toMatchObject([{ alarm: 'float-overpaid', confirmationId }]);
+      expect(await on.watch(float)).toBeNull();
+    },
+  );
+
+  it('pays what is owed again where support says so after the advance came back', async () => {
+    const { float, entry } = await givenUp();
+    await on.tell('CREDIT_RETURNED', float);
+    const { userId, floatId } = float;
+    const update = { userId, floatId, status: 'RETRY', by: { who: 'support' } } as const;
+    await updateFloat({ ...here.dependencies, owned: { kind: 'all' } }, update);
+    expect(await on.tell('DEBIT_COMPLETED', entry)).toMatchObject({ result: 'changed' });
+    expect(await row(float)).toMatchObject({ status: 'COMPLETED', creditReturnedAt: null });
     expect(alarmsAbout(float)).toEqual([]);
   });
 
@@ -811,11 +867,10 @@ describe('an event', () => {
       first = false;
       return true;
     });
-    expect(await on.apply(event, { users })).toMatchObject({
-      result: 'no-op',
-      reason: 'float-is-defaulted',
-    });
-    expect(await row(float)).toEqual(change.float);
+    expect(await on.apply(event, { users })).toMatchObject({ result: 'changed' });
+    const { lastRunTime, ...after } = await row(float);
+    expect(after).toMatchObject({ status: 'DEFAULTED', error: 'R01: insufficient funds' });
+    expect(lastRunTime).toBeGreaterThan(change.float.lastRunTime);
   });
 
   it('that is written or not is written as a whole', async () => {

@@ -73,6 +73,7 @@ it('a new float is to be collected on its due date, and nothing has happened to 
     createdAt: now,
     lastRunTime: now,
     completedAt: null,
+    creditReturnedAt: null,
     confirmationId: '',
     error: '',
   });

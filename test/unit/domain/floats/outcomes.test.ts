@@ -242,6 +242,7 @@ describe('the bank’s word', () => {
     expect(changesOf(change, float)).toEqual({
       status: 'DEFAULTED',
       completedAt: null,
+      creditReturnedAt: NOW,
       error: 'R01: insufficient funds',
     });
     expect(told(change)).toBeNull();
@@ -251,24 +252,21 @@ describe('the bank’s word', () => {
   const WORDS: Record<FloatWord['result'], { on: FloatStatus[]; cause: FloatCause }> = {
     COMPLETED: { on: ['ACHSENT'], cause: 'ach-completed' },
     RETURNED: { on: ['ACHSENT', 'COMPLETED'], cause: 'ach-returned' },
-    CREDIT_RETURNED: {
-      on: ['SCHEDULING', 'ACHSENT', 'RETRY', 'UNCOLLECTABLE', 'COMPLETED'],
-      cause: 'credit-returned',
-    },
+    CREDIT_RETURNED: { on: [...FLOAT_STATUSES], cause: 'credit-returned' },
   };
   const cells = (Object.keys(WORDS) as FloatWord['result'][]).flatMap((result) =>
     FLOAT_STATUSES.map((status) => ({ result, status, counts: WORDS[result].on.includes(status) })),
   );
   it.each(cells)('$result on $status counts: $counts', ({ result, status, counts }) => {
-    const completedAt = status === 'COMPLETED' ? NOW : null;
+    const float = aFloat({ status, completedAt: status === 'COMPLETED' ? NOW : null });
     const debit = result === 'CREDIT_RETURNED' ? null : SENT;
-    const why = whyInVain({ status, completedAt }, { result }, debit, NOW);
+    const why = whyInVain(float, { result }, debit, NOW);
     expect(why).toBe(counts ? null : `float-is-${status.toLowerCase()}`);
   });
 
   it('comes too late for a return after sixty days, to the nanosecond', () => {
     const completed = (completedAt: bigint) =>
-      ({ status: 'COMPLETED', completedAt: completedAt as Instant }) as const;
+      aFloat({ status: 'COMPLETED', completedAt: completedAt as Instant });
     const cut = NOW - 60n * NANOS_PER_DAY;
     const word = { result: 'RETURNED' } as const;
     expect(whyInVain(completed(cut), word, SENT, NOW)).toBeNull();
@@ -277,19 +275,27 @@ describe('the bank’s word', () => {
   });
 
   it('about a card is no word of the bank', () => {
-    const paid = { status: 'COMPLETED', completedAt: NOW } as const;
+    const paid = aFloat({ status: 'COMPLETED', completedAt: NOW });
     const card = { rail: 'PINLESS', fate: 'COMPLETED' } as const;
     expect(whyInVain(paid, { result: 'RETURNED' }, card, NOW)).toBe('not-an-ach-debit');
     expect(whyInVain(paid, { result: 'RETURNED' }, null, NOW)).toBe('not-an-ach-debit');
   });
 
   it('that a debit came back, told again after support had the float paid, asks nobody to pay twice', () => {
-    const paid = { status: 'COMPLETED', completedAt: NOW } as const;
+    const paid = aFloat({ status: 'COMPLETED', completedAt: NOW });
     const word = { result: 'RETURNED' } as const;
     const again = { ...SENT, fate: 'RETURNED' } as const;
     expect(whyInVain(paid, word, again, NOW)).toBe('returned-before');
-    expect(whyInVain({ status: 'ACHSENT', completedAt: null }, word, again, NOW)).toBeNull();
+    expect(whyInVain(aFloat({ status: 'ACHSENT' }), word, again, NOW)).toBeNull();
     expect(whyInVain(paid, { result: 'CREDIT_RETURNED' }, null, NOW)).toBeNull();
+  });
+
+  it('that the advance came back is news once', () => {
+    const word = { result: 'CREDIT_RETURNED' } as const;
+    const givenUp = aFloat({ status: 'DEFAULTED' });
+    const { float } = floatCreditReturned(givenUp, R01, NOW);
+    expect(whyInVain(givenUp, word, null, NOW)).toBeNull();
+    expect(whyInVain(float, word, null, NOW)).toBe('credit-returned-before');
   });
 });
 
