@@ -1,22 +1,23 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Redis } from 'ioredis';
 import { KEY_PREFIX, connectRedis } from '../queues/connection.ts';
 import { QueueSet } from '../queues/queue-set.ts';
 import { clockFrom } from '../src/adapters/clock/clock-from.ts';
 import { GATEWAYS } from '../src/adapters/gateways/all.ts';
+import { listenHttp } from '../src/adapters/http-server.ts';
 import { RedisForecastShelf } from '../src/adapters/redis/forecast-shelf.ts';
 import { systemTimer } from '../src/adapters/system-timer.ts';
 import { ForecastDesk } from '../src/app/forecast-desk.ts';
 import type { Environment } from '../src/config/read-config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import * as sections from '../src/config/sections.ts';
+import type { Clock } from '../src/ports/clock.ts';
 import type { Log } from '../src/ports/log.ts';
 import type { Metrics } from '../src/ports/metrics.ts';
 import { dynamodbAnswers, redisAnswers, watchHealth } from '../src/wiring/health.ts';
 import type { RunningRole } from '../src/wiring/role.ts';
 import { floatRules } from '../src/wiring/float-rules.ts';
 import { openServices } from '../src/wiring/services.ts';
+import type { Stores } from '../src/wiring/stores.ts';
 import { openStores } from '../src/wiring/stores.ts';
 import { createDashboard } from './app.ts';
 import { bullBoard } from './board.ts';
@@ -30,6 +31,9 @@ import { OverviewDesk } from './overview.ts';
 import { Patience } from './patience.ts';
 import { Sessions } from './session.ts';
 import { SignInGuard } from './sign-in-guard.ts';
+
+/** Pages that are being made are worth this much waiting. */
+const LAST_ANSWERS_MS = 5_000;
 
 export interface RunningDashboard extends RunningRole {
   readonly port: number;
@@ -61,6 +65,15 @@ const configFrom = (environment: Environment) =>
     rate: sections.workers.pick({ PROCESSOR_RATE_PER_S: true }),
   });
 
+interface Ground {
+  readonly config: ReturnType<typeof configFrom>;
+  readonly clock: Clock;
+  readonly stores: Stores;
+  readonly redis: Redis;
+  readonly queues: QueueSet;
+  readonly parts: Required<DashboardParts>;
+}
+
 /** What operators look at. It shows what it can while Redis or DynamoDB is away. */
 export async function startDashboard(
   environment: Environment,
@@ -75,6 +88,39 @@ export async function startDashboard(
     onError: (error) => log.warn({ err: error }, 'redis connection'),
   });
   const queues = new QueueSet(redis, { failsFast: true });
+  const context = contextOn({ config, clock, stores, redis, queues, parts: { log, metrics, nowMs } });
+  const { live, health } = context;
+  const tokens = config.dashboard.API_TOKENS;
+  const app = createDashboard({
+    tokens,
+    sessions: new Sessions({ tokens, nowMs }),
+    signInGuard: new SignInGuard(systemTimer),
+    trustedProxies: config.dashboard.TRUSTED_PROXIES,
+    health,
+    metrics,
+    console: consoleRoutes(context),
+    board: bullBoard(queues, log),
+    log,
+  });
+  const server = await listenHttp(app, {
+    port: config.dashboard.DASHBOARD_PORT,
+    lastAnswersMs: LAST_ANSWERS_MS,
+  });
+  log.info({ port: server.port }, 'dashboard is up');
+  return {
+    port: server.port,
+    async stop() {
+      live.close();
+      await server.close();
+      await stores.close();
+      await closeClock();
+      redis.disconnect();
+    },
+  };
+}
+
+function contextOn({ config, clock, stores, redis, queues, parts }: Ground): ConsoleContext {
+  const { log, metrics, nowMs } = parts;
   const timer = systemTimer;
   const patience = new Patience(timer, (error) => log.warn({ err: error }, 'a part of a page is missing'));
   const owned = config.ownership.OWNED_USERS;
@@ -119,42 +165,5 @@ export async function startDashboard(
     nowMs,
     log,
   };
-  const tokens = config.dashboard.API_TOKENS;
-  const app = createDashboard({
-    tokens,
-    sessions: new Sessions({ tokens, nowMs }),
-    signInGuard: new SignInGuard(timer),
-    trustedProxies: config.dashboard.TRUSTED_PROXIES,
-    health,
-    metrics,
-    console: consoleRoutes(context),
-    board: bullBoard(queues, log),
-    log,
-  });
-  const server = app.listen(config.dashboard.DASHBOARD_PORT);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  log.info({ port }, 'dashboard is up');
-  return {
-    port,
-    async stop() {
-      live.close();
-      await closeServer(server);
-      await stores.close();
-      await closeClock();
-      redis.disconnect();
-    },
-  };
-}
-
-/** Pages that are being made are worth this much waiting. */
-const LAST_ANSWERS_MS = 5_000;
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeIdleConnections();
-  const tooLong = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
-  await closed;
-  clearTimeout(tooLong);
+  return context;
 }

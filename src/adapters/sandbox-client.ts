@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Instant } from '../domain/instant.ts';
 import type { FloatId } from '../domain/floats/float.ts';
-import { formatInstant, parseInstant } from '../domain/instant.ts';
+import { formatIfSet, parseInstant } from '../domain/instant.ts';
 import type { Cents } from '../domain/money.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { UserId } from '../domain/subscription.ts';
@@ -30,7 +30,7 @@ export class SandboxClient {
 
   /** Null goes back to the real time. Answers when everything that fell due has happened. */
   async setTime(now: Instant | null): Promise<SandboxTime & { pendingCallbacks: number }> {
-    return movedTo(await this.call('PUT', '/clock', { now: now === null ? null : formatInstant(now) }));
+    return movedTo(await this.call('PUT', '/clock', { now: formatIfSet(now) }));
   }
 
   /** `by` such as `1d`, `36h`, `30m`. */

@@ -57,7 +57,7 @@ export const PROBLEMS = {
   'refund-declined': { status: 409, title: 'The processor refused to give the payment back' },
   'reactivation-undone': {
     status: 409,
-    title: 'It was paid, but the membership had gone on and was billed; the money goes back',
+    title: 'It was paid, but the membership had gone on; the money goes back',
   },
   'upgrade-undone': { status: 409, title: 'It was paid but could not be had any more; the money goes back' },
   'no-active-subscription': { status: 409, title: 'The user is no active member' },

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
+import type { Redis } from 'ioredis';
 import { KEY_PREFIX, becomesReady, connectRedis } from '../../queues/connection.ts';
 import { QueueSet } from '../../queues/queue-set.ts';
 import { clockFrom } from '../adapters/clock/clock-from.ts';
 import { isPassing } from '../adapters/dynamodb/transaction.ts';
 import { GATEWAYS } from '../adapters/gateways/all.ts';
 import type { GatewaySettings } from '../adapters/gateways/gateway-adapter.ts';
+import { listenHttp } from '../adapters/http-server.ts';
 import { RedisForecastShelf } from '../adapters/redis/forecast-shelf.ts';
 import { RedisRateLimitStore } from '../adapters/redis/rate-limit-store.ts';
 import { systemTimer } from '../adapters/system-timer.ts';
@@ -15,6 +15,7 @@ import { ForecastDesk } from '../app/forecast-desk.ts';
 import type { Environment } from '../config/read-config.ts';
 import { readConfig } from '../config/read-config.ts';
 import * as sections from '../config/sections.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { OnStep } from '../ports/steps.ts';
@@ -23,10 +24,12 @@ import { openCharging, refuseShortLease } from '../wiring/charging.ts';
 import { dynamodbAnswers, redisAnswers, watchHealth } from '../wiring/health.ts';
 import { floatRules } from '../wiring/float-rules.ts';
 import { openServices } from '../wiring/services.ts';
+import type { Stores } from '../wiring/stores.ts';
 import { openStores } from '../wiring/stores.ts';
 import { createApi } from './app.ts';
 import { withIdempotency } from './idempotency.ts';
 import { limitRate } from './rate-limit.ts';
+import type { Route } from './route.ts';
 import { batchRoutes } from './routes/batch.ts';
 import { bypassRoutes } from './routes/bypasses.ts';
 import { floatRoutes } from './routes/floats.ts';
@@ -47,6 +50,11 @@ import { runRoutes } from './routes/runs.ts';
 import { signalRoutes } from './routes/signals.ts';
 import { subscriptionRoutes } from './routes/subscriptions.ts';
 
+/** Longer than load balancers keep an idle connection: if we close first while the balancer sends, a request is lost. */
+const KEEP_ALIVE_MS = 65_000;
+/** Answers what is being asked, for a while. */
+const LAST_ANSWERS_MS = 10_000;
+
 export interface RunningApi extends RunningRole {
   readonly port: number;
 }
@@ -58,12 +66,8 @@ export interface ApiTools {
   readonly onStep?: OnStep;
 }
 
-/** The REST API. It answers while Redis is away: what it promises is stored in DynamoDB first. */
-export async function startApi(
-  environment: Environment,
-  { log, metrics, onStep = () => undefined }: ApiTools,
-): Promise<RunningApi> {
-  const config = readConfig(environment, {
+const configFrom = (environment: Environment) =>
+  readConfig(environment, {
     api: sections.api,
     redis: sections.redis,
     dynamodb: sections.dynamodb,
@@ -81,6 +85,25 @@ export async function startApi(
     gateways: sections.gateways,
     rate: sections.workers.pick({ PROCESSOR_RATE_PER_S: true }),
   });
+
+type ApiConfig = ReturnType<typeof configFrom>;
+
+/** What the routes stand on. */
+interface Ground {
+  readonly config: ApiConfig;
+  readonly clock: Clock;
+  readonly stores: Stores;
+  readonly redis: Redis;
+  readonly queues: QueueSet;
+  readonly tools: Required<ApiTools>;
+}
+
+/** The REST API. It answers while Redis is away: what it promises is stored in DynamoDB first. */
+export async function startApi(
+  environment: Environment,
+  { log, metrics, onStep = () => undefined }: ApiTools,
+): Promise<RunningApi> {
+  const config = configFrom(environment);
   refuseShortLease(config);
   const { clock, close: closeClock } = await clockFrom(config.clock);
   const stores = openStores(config, clock, log);
@@ -90,62 +113,38 @@ export async function startApi(
     onError: (error) => log.warn({ err: error }, 'redis connection'),
   });
   const queues = new QueueSet(redis, { failsFast: true });
-  const owned = config.ownership.OWNED_USERS;
-  const dependencies = {
-    ...stores,
-    ...openServices(config),
-    ...floatRules(config.floats),
-    recurringPolicy: config.recurring,
-    policy: config.policy,
-    clock,
-    timer: systemTimer,
-    log,
-    owned,
-    enqueue: queues.addRequest.bind(queues),
-  };
-  const charging = openCharging(
-    dependencies.processor,
-    { ...config, ratePerS: config.rate.PROCESSOR_RATE_PER_S },
-    { redis, keyPrefix: KEY_PREFIX, timer: systemTimer, metrics, log },
-  );
-  const memberships = {
-    ...dependencies,
-    ...charging,
-    tiers: config.tiers,
-    processorTimeoutMs: config.processor.PROCESSOR_TIMEOUT_MS,
-    onStep,
-  };
-  const desk = new ForecastDesk({
-    ...dependencies,
-    ratePerS: config.forecast.FORECAST_RATE_PER_S,
-    shelf: new RedisForecastShelf(redis, KEY_PREFIX, owned),
+  const app = await appOn({ config, clock, stores, redis, queues, tools: { log, metrics, onStep } });
+  // Wait up to 2 s for Redis before listening: requests accepted without it get their jobs only from the sweep.
+  await becomesReady(redis);
+  const server = await listenHttp(app, {
+    port: config.api.PORT,
+    keepAliveMs: KEEP_ALIVE_MS,
+    lastAnswersMs: LAST_ANSWERS_MS,
   });
-  const gateways = {
-    ...dependencies,
-    gateways: GATEWAYS,
-    ids: randomUUID,
-    enqueueGatewayEvent: queues.ensureGatewayEvent.bind(queues),
+  log.info({ port: server.port }, 'api is up');
+  return {
+    port: server.port,
+    async stop() {
+      await server.close();
+      await stores.close();
+      await closeClock();
+      redis.disconnect();
+    },
   };
+}
+
+async function appOn(ground: Ground): Promise<Express> {
+  const { config, clock, stores, redis, tools } = ground;
+  const { log, metrics } = tools;
+  const dependencies = dependenciesOn(ground);
+  const gateways = gatewaysOn(ground, dependencies);
   const routes = [
-    ...signalRoutes(dependencies),
-    ...requestRoutes(dependencies),
-    ...paymentRoutes(dependencies),
-    ...subscriptionRoutes(dependencies),
-    ...membershipRoutes(memberships),
-    ...floatRoutes({ ...dependencies, floatLimits: config.floats.floatLimits }),
-    ...bypassRoutes(dependencies),
-    ...recurringRoutes({ ...dependencies, onStep }),
-    ...recurringExplainRoutes(dependencies),
-    ...floatExplainRoutes(dependencies),
-    ...runRoutes({ ...dependencies, wake: queues.ensurePage.bind(queues) }),
-    ...forecastRoutes({ desk, ...dependencies }),
-    ...batchRoutes(dependencies),
-    ...freezeRoutes(dependencies),
+    ...collectingRoutes(ground, dependencies),
+    ...operatingRoutes(ground, dependencies),
     ...gatewayRoutes(gateways),
     ...gatewayOperationRoutes(gateways),
-    ...quarantineRoutes({ ...dependencies, ensureEvent: queues.ensureEvent.bind(queues) }),
   ];
-  const app = createApi({
+  return createApi({
     routes: routes.map((route) => withIdempotency(route, { keys: stores.idempotencyKeys, clock })),
     webhooks: gatewayWebhooks(gateways, await openGateways(config.gateways, log)),
     tokens: config.api.API_TOKENS,
@@ -158,38 +157,74 @@ export async function startApi(
     isStoreDown: isPassing,
     log,
   });
-  // Wait up to 2 s for Redis before listening: requests accepted without it get their jobs only from the sweep.
-  await becomesReady(redis);
-  const server = app.listen(config.api.PORT);
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  log.info({ port }, 'api is up');
-  return {
-    port,
-    async stop() {
-      await closeServer(server);
-      await stores.close();
-      await closeClock();
-      redis.disconnect();
-    },
+}
+
+const dependenciesOn = ({ config, clock, stores, queues, tools: { log } }: Ground) => ({
+  ...stores,
+  ...openServices(config),
+  ...floatRules(config.floats),
+  recurringPolicy: config.recurring,
+  policy: config.policy,
+  clock,
+  timer: systemTimer,
+  log,
+  owned: config.ownership.OWNED_USERS,
+  enqueue: queues.addRequest.bind(queues),
+});
+
+type Dependencies = ReturnType<typeof dependenciesOn>;
+
+const gatewaysOn = ({ queues }: Ground, dependencies: Dependencies) => ({
+  ...dependencies,
+  gateways: GATEWAYS,
+  ids: randomUUID,
+  enqueueGatewayEvent: queues.ensureGatewayEvent.bind(queues),
+});
+
+/** What is said and asked about members, and what they pay. */
+function collectingRoutes({ config, redis, tools }: Ground, dependencies: Dependencies): Route[] {
+  const { log, metrics, onStep } = tools;
+  const charging = openCharging(
+    dependencies.processor,
+    { ...config, ratePerS: config.rate.PROCESSOR_RATE_PER_S },
+    { redis, keyPrefix: KEY_PREFIX, timer: systemTimer, metrics, log },
+  );
+  const memberships = {
+    ...dependencies,
+    ...charging,
+    tiers: config.tiers,
+    processorTimeoutMs: config.processor.PROCESSOR_TIMEOUT_MS,
+    onStep,
   };
+  return [
+    ...signalRoutes(dependencies),
+    ...requestRoutes(dependencies),
+    ...paymentRoutes(dependencies),
+    ...subscriptionRoutes(dependencies),
+    ...membershipRoutes(memberships),
+    ...floatRoutes({ ...dependencies, floatLimits: config.floats.floatLimits }),
+    ...floatExplainRoutes(dependencies),
+    ...bypassRoutes(dependencies),
+    ...recurringRoutes({ ...dependencies, onStep }),
+    ...recurringExplainRoutes(dependencies),
+  ];
+}
+
+/** What operators look at, start and stop. */
+function operatingRoutes({ config, redis, queues }: Ground, dependencies: Dependencies): Route[] {
+  const desk = new ForecastDesk({
+    ...dependencies,
+    ratePerS: config.forecast.FORECAST_RATE_PER_S,
+    shelf: new RedisForecastShelf(redis, KEY_PREFIX, dependencies.owned),
+  });
+  return [
+    ...runRoutes({ ...dependencies, wake: queues.ensurePage.bind(queues) }),
+    ...forecastRoutes({ desk, ...dependencies }),
+    ...batchRoutes(dependencies),
+    ...freezeRoutes(dependencies),
+    ...quarantineRoutes({ ...dependencies, ensureEvent: queues.ensureEvent.bind(queues) }),
+  ];
 }
 
 const openGateways = (settings: GatewaySettings, log: Log): Promise<OpenGateway[]> =>
   Promise.all(GATEWAYS.map(async (gateway) => ({ gateway, verify: await gateway.open(settings, log) })));
-
-/** Longer than load balancers keep an idle connection: if we close first while the balancer sends, a request is lost. */
-const KEEP_ALIVE_MS = 65_000;
-
-/** Answers what is being asked, for a while; idle connections would stay open for ever. */
-const LAST_ANSWERS_MS = 10_000;
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeIdleConnections();
-  const tooLong = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
-  await closed;
-  clearTimeout(tooLong);
-}

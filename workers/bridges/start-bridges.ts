@@ -15,10 +15,12 @@ import type { KinesisStart } from '../../src/config/sections.ts';
 import * as sections from '../../src/config/sections.ts';
 import type { EventStream, InboxEvent } from '../../src/ports/inbox.ts';
 import { EVENT_STREAMS } from '../../src/ports/inbox.ts';
+import type { Clock } from '../../src/ports/clock.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Metrics, RecordFate } from '../../src/ports/metrics.ts';
 import type { Beginning, StreamSource } from '../../src/ports/stream-source.ts';
 import { dynamodbAnswers, redisAnswers, watchHealth } from '../../src/wiring/health.ts';
+import type { Stores } from '../../src/wiring/stores.ts';
 import { openStores } from '../../src/wiring/stores.ts';
 import type { RunningRole } from '../../src/wiring/role.ts';
 import { openFeeder, openGatewayFeeder } from './feeder.ts';
@@ -33,9 +35,8 @@ export interface BridgeTools {
 /** A store that is away must not keep the process from ending; what was not checkpointed is delivered again elsewhere. */
 const STOP_MS = 20_000;
 
-/** Reads the streams of the user service and of the payments service into the inbox, and tells others of our changes. */
-export async function startBridges(environment: Environment, tools: BridgeTools): Promise<RunningRole> {
-  const config = readConfig(environment, {
+const configFrom = (environment: Environment) =>
+  readConfig(environment, {
     redis: sections.redis,
     dynamodb: sections.dynamodb,
     kinesis: sections.kinesis,
@@ -46,24 +47,35 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
     ownership: sections.ownership,
     workers: sections.workers,
   });
-  const { log, metrics, times = BRIDGE_TIMES } = tools;
-  const clockSource = await clockFrom(config.clock);
-  const stores = openStores(config, clockSource.clock, log);
+
+/** What the bridges stand on. */
+interface Ground {
+  readonly config: ReturnType<typeof configFrom>;
+  readonly clock: Clock;
+  readonly stores: Stores;
+  readonly client: ReturnType<typeof createKinesisClient>;
+  readonly queues: QueueSet;
+  readonly tools: Required<BridgeTools>;
+}
+
+/** Reads the streams of the user service and of the payments service into the inbox, and tells others of our changes. */
+export async function startBridges(
+  environment: Environment,
+  { log, metrics, times = BRIDGE_TIMES }: BridgeTools,
+): Promise<RunningRole> {
+  const config = configFrom(environment);
+  const { clock, close: closeClock } = await clockFrom(config.clock);
+  const stores = openStores(config, clock, log);
   const client = createKinesisClient({
     region: config.dynamodb.DYNAMO_REGION,
     endpoint: config.kinesis.AWS_ENDPOINT_URL_KINESIS,
   });
-  const { locks } = stores;
   // First: it refuses a table without a stream, and then nothing must be running yet.
-  const feeding = { ...stores, locks, kinesis: client, times, log, metrics };
+  const feeding = { ...stores, kinesis: client, times, log, metrics };
   const feeders = [
     config.bridges.FEEDER_ENABLED ? await openFeeder(config, feeding) : null,
     openGatewayFeeder(config, feeding),
   ].filter((feeder) => feeder !== null);
-  const names: Record<EventStream, string> = {
-    users: config.kinesis.USERS_STREAM,
-    payments: config.kinesis.PAYMENTS_STREAM,
-  };
   // Fails at once while Redis is away: the events are stored, and the sweep adds the jobs that are missing.
   const redis = connectRedis({
     url: config.redis.REDIS_URL,
@@ -71,68 +83,73 @@ export async function startBridges(environment: Environment, tools: BridgeTools)
     onError: (error) => log.warn({ err: error }, 'redis connection'),
   });
   const queues = new QueueSet(redis, { failsFast: true });
-  const received = {
-    inbox: stores.inbox,
-    clock: clockSource.clock,
-    owned: config.ownership.OWNED_USERS,
-    enqueue: (events: readonly InboxEvent[]) => queues.addEvents(events),
-    count: (stream: EventStream, fate: RecordFate) => metrics.streamRecord(stream, fate),
-    log,
-  };
-  const sources = EVENT_STREAMS.map((stream) => ({
-    stream,
-    source: new KinesisSource({ client, stream: names[stream] }),
-  }));
-  const bridges = sources.map(
-    ({ stream, source }) =>
-      new Bridge({
-        ...stores,
-        stream: names[stream],
-        source,
-        beginning: beginningOf(config.bridges.KINESIS_START, source),
-        deliver: receiveEvents(received, stream),
-        locks,
-        bridgeId: randomUUID(),
-        times,
-        timer: systemTimer,
-        random: Math.random,
-        log,
-        onLag: (shardId, lagMs) => metrics.streamLag(stream, shardId, lagMs),
-      }),
-  );
-  const all = [...bridges, ...feeders.map(({ bridge }) => bridge)];
-  const { METRICS_PORT } = config.workers;
+  const readers = readersOn({ config, clock, stores, client, queues, tools: { log, metrics, times } });
+  const bridges = [...readers.map(({ bridge }) => bridge), ...feeders.map(({ bridge }) => bridge)];
   const health = watchHealth(
     {
       needed: {
         dynamodb: dynamodbAnswers(stores),
-        kinesis: () => Promise.all(sources.map(({ source }) => source.listShards())),
-        reading: () => areRead(all),
+        kinesis: () => Promise.all(readers.map(({ source }) => source.listShards())),
+        reading: () => areRead(bridges),
       },
       helpful: { redis: redisAnswers(redis) },
     },
     { log },
   );
+  const { METRICS_PORT } = config.workers;
   const server =
     METRICS_PORT === undefined ? null : await openMetricsServer({ port: METRICS_PORT, metrics, health, log });
-  log.info(
-    { streams: Object.values(names), feeds: feeders[0]?.stream, metricsPort: server?.port },
-    'bridges are up',
-  );
+  const streams = readers.map(({ name }) => name);
+  log.info({ streams, feeds: feeders[0]?.stream, metricsPort: server?.port }, 'bridges are up');
   return {
     async stop() {
-      const stopped = Promise.all(all.map((bridge) => bridge.stop()));
+      const stopped = Promise.all(bridges.map((bridge) => bridge.stop()));
       const tooLong = new AbortController();
       await Promise.race([stopped, systemTimer.sleep(STOP_MS, tooLong.signal)]);
       tooLong.abort();
       await stores.close();
-      await clockSource.close();
+      await closeClock();
       await server?.close();
       for (const feeder of feeders) feeder.close();
       client.destroy();
       redis.disconnect();
     },
   };
+}
+
+/** One bridge for each stream that others write. */
+function readersOn({ config, clock, stores, client, queues, tools }: Ground) {
+  const { log, metrics, times } = tools;
+  const names: Record<EventStream, string> = {
+    users: config.kinesis.USERS_STREAM,
+    payments: config.kinesis.PAYMENTS_STREAM,
+  };
+  const received = {
+    inbox: stores.inbox,
+    clock,
+    owned: config.ownership.OWNED_USERS,
+    enqueue: (events: readonly InboxEvent[]) => queues.addEvents(events),
+    count: (stream: EventStream, fate: RecordFate) => metrics.streamRecord(stream, fate),
+    log,
+  };
+  return EVENT_STREAMS.map((stream) => {
+    const name = names[stream];
+    const source = new KinesisSource({ client, stream: name });
+    const bridge = new Bridge({
+      ...stores,
+      stream: name,
+      source,
+      beginning: beginningOf(config.bridges.KINESIS_START, source),
+      deliver: receiveEvents(received, stream),
+      bridgeId: randomUUID(),
+      times,
+      timer: systemTimer,
+      random: Math.random,
+      log,
+      onLag: (shardId, lagMs) => metrics.streamLag(stream, shardId, lagMs),
+    });
+    return { name, source, bridge };
+  });
 }
 
 async function areRead(bridges: readonly Pick<Bridge<unknown>, 'health'>[]): Promise<void> {

@@ -1,11 +1,13 @@
-import { once } from 'node:events';
-import type { Server, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import type { Health } from '../../ports/health.ts';
 import { probeStatus } from '../../ports/health.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
+import type { HttpServer } from '../http-server.ts';
+import { listenHttp } from '../http-server.ts';
+
+/** A question that hangs, as Redis may, must not keep the process from ending. */
+const LAST_ANSWERS_MS = 0;
 
 export interface MetricsServerOptions {
   /** 0 takes any free port. */
@@ -17,26 +19,24 @@ export interface MetricsServerOptions {
   readonly log: Pick<Log, 'warn'>;
 }
 
-export interface MetricsServer {
-  readonly port: number;
-  readonly close: () => Promise<void>;
-}
-
 /** Answers `/metrics`, `/health/live` and `/health/ready` for a role that has no other HTTP side. */
-export async function openMetricsServer(options: MetricsServerOptions): Promise<MetricsServer> {
-  const server = createServer((request, response) => {
-    const path = request.method === 'GET' ? (request.url ?? '').split('?')[0] : undefined;
-    void answer(path, response, options);
-  });
-  server.listen(options.port, options.host ?? '0.0.0.0');
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
-}
+export const openMetricsServer = ({
+  port,
+  host = '0.0.0.0',
+  ...tools
+}: MetricsServerOptions): Promise<HttpServer> =>
+  listenHttp(
+    (request, response) => {
+      const path = request.method === 'GET' ? (request.url ?? '').split('?')[0] : undefined;
+      void answer(path, response, tools);
+    },
+    { port, host, lastAnswersMs: LAST_ANSWERS_MS },
+  );
 
 async function answer(
   path: string | undefined,
   response: ServerResponse,
-  { metrics, health, log }: MetricsServerOptions,
+  { metrics, health, log }: Omit<MetricsServerOptions, 'port' | 'host'>,
 ): Promise<void> {
   switch (path) {
     case '/metrics':
@@ -67,12 +67,4 @@ function send(
   type = 'text/plain; charset=utf-8',
 ): void {
   response.writeHead(status, { 'content-type': type }).end(body);
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  // A question that hangs, as Redis may, must not keep the process from ending.
-  server.closeAllConnections();
-  await closed;
 }

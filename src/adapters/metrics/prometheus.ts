@@ -14,11 +14,35 @@ const JOB_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30];
 /** From a look at one item to a caller who waits for a payment. */
 const HTTP_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.3, 1, 3, 10, 30];
 
+/** What every kind of metric is made with. */
+interface Kit {
+  readonly registers: Registry[];
+  readonly reasons: ReasonLabels;
+}
+
 /** One process's metrics, in a registry of their own: a process that runs several roles hands the same one to all. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  const kit = { registers: [registry], reasons: new ReasonLabels() };
+  return {
+    ...chargeMetrics(kit),
+    ...workMetrics(kit),
+    ...runMetrics(kit),
+    ...eventMetrics(kit),
+    ...streamMetrics(kit),
+    ...attentionMetrics(kit),
+    onQueueDepth: queueGauge(registry).readWith,
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+/** What is decided about money, and what the processor says to it. */
+function chargeMetrics({
+  registers,
+  reasons,
+}: Kit): Pick<Metrics, 'verdict' | 'attempt' | 'processorBreaker'> {
   const verdicts = new Counter({
     name: 'collections_verdicts_total',
     help: 'Records considered, by what came of it',
@@ -31,6 +55,20 @@ export function createMetrics(): Metrics {
     labelNames: ['rail', 'result'],
     registers,
   });
+  const breaker = new Gauge({
+    name: 'collections_processor_breaker_open',
+    help: '1 while no charge is sent because the processor fails',
+    registers,
+  });
+  return {
+    verdict: (path, verdict, reason) => verdicts.inc({ path, verdict, reason: reasons.label(reason) }),
+    attempt: (rail, result) => attempts.inc({ rail, result }),
+    processorBreaker: (state) => breaker.set(state === 'open' ? 1 : 0),
+  };
+}
+
+/** Jobs, requests, and the lock that they wait for. */
+function workMetrics({ registers }: Kit): Pick<Metrics, 'job' | 'httpRequest' | 'lockBusy'> {
   const jobs = new Histogram({
     name: 'collections_job_duration_seconds',
     help: 'Goes at jobs, by how they ended',
@@ -51,11 +89,16 @@ export function createMetrics(): Metrics {
     labelNames: ['path'],
     registers,
   });
-  const breaker = new Gauge({
-    name: 'collections_processor_breaker_open',
-    help: '1 while no charge is sent because the processor fails',
-    registers,
-  });
+  return {
+    job: (queue, end, seconds) => jobs.observe({ queue, end }, seconds),
+    httpRequest: ({ method, route, status }, seconds) =>
+      httpRequests.observe({ method, route, status }, seconds),
+    lockBusy: (path) => lockBusy.inc({ path }),
+  };
+}
+
+/** Runs, from their start to their end. */
+function runMetrics({ registers }: Kit): Pick<Metrics, 'runStopped' | 'runFinished' | 'runUnderWay'> {
   const runsStopped = new Counter({
     name: 'collections_runs_stopped_total',
     help: 'Runs that were stopped before their end',
@@ -75,6 +118,18 @@ export function createMetrics(): Metrics {
     labelNames: ['process'],
     registers,
   });
+  return {
+    runStopped: (process) => runsStopped.inc({ process }),
+    runFinished: (process, seconds) => runDuration.observe({ process }, seconds),
+    runUnderWay: (process, ms) => runUnderWay.set({ process }, ms / MS_PER_SECOND),
+  };
+}
+
+/** What came of the events that others send. */
+function eventMetrics({
+  registers,
+  reasons,
+}: Kit): Pick<Metrics, 'membershipApplied' | 'gatewayEvent' | 'achReturnRate'> {
   const memberships = new Counter({
     name: 'collections_membership_events_total',
     help: 'Membership events, by what came of them',
@@ -87,22 +142,25 @@ export function createMetrics(): Metrics {
     labelNames: ['gateway', 'result'],
     registers,
   });
-  const floatsOverpaid = new Counter({
-    name: 'collections_floats_overpaid_total',
-    help: 'Payments for floats that were not owed',
-    registers,
-  });
-  const subscriptionsOverpaid = new Counter({
-    name: 'collections_subscriptions_overpaid_total',
-    help: 'Payments for periods that another payment had paid for',
-    registers,
-  });
   const returnRates = new Gauge({
     name: 'collections_ach_return_rate',
     help: 'Share of the ACH debits of 60 days that came back, once there are enough to tell',
     labelNames: ['class'],
     registers,
   });
+  return {
+    membershipApplied: (type, result, reason) =>
+      memberships.inc({ type, result, reason: reasons.label(reason) }),
+    gatewayEvent: (gateway, result) => gatewayEvents.inc({ gateway, result }),
+    achReturnRate(name, rate) {
+      if (rate === null) returnRates.remove({ class: name });
+      else returnRates.set({ class: name }, rate);
+    },
+  };
+}
+
+/** Streams and the inbox: what was read, and what waits. */
+function streamMetrics({ registers }: Kit): Pick<Metrics, 'streamRecord' | 'streamLag' | 'inboxOldest'> {
   const streamRecords = new Counter({
     name: 'collections_stream_records_total',
     help: 'Records read from a stream, by what became of them',
@@ -121,6 +179,30 @@ export function createMetrics(): Metrics {
     labelNames: ['stream'],
     registers,
   });
+  return {
+    streamRecord: (stream, fate) => streamRecords.inc({ stream, fate }),
+    streamLag: (stream, shard, lagMs) =>
+      lagMs === null
+        ? streamLag.remove({ stream, shard })
+        : streamLag.set({ stream, shard }, lagMs / MS_PER_SECOND),
+    inboxOldest: (stream, ms) => inboxOldest.set({ stream }, ms / MS_PER_SECOND),
+  };
+}
+
+/** What waits for a person. */
+function attentionMetrics({
+  registers,
+}: Kit): Pick<Metrics, 'floatOverpaid' | 'subscriptionOverpaid' | 'quarantineSize' | 'refundsRefused'> {
+  const floatsOverpaid = new Counter({
+    name: 'collections_floats_overpaid_total',
+    help: 'Payments for floats that were not owed',
+    registers,
+  });
+  const subscriptionsOverpaid = new Counter({
+    name: 'collections_subscriptions_overpaid_total',
+    help: 'Payments for periods that another payment had paid for',
+    registers,
+  });
   const quarantineSize = new Gauge({
     name: 'collections_quarantine_events',
     help: 'Events that wait in quarantine for somebody',
@@ -131,40 +213,11 @@ export function createMetrics(): Metrics {
     help: 'Payments whose refund was refused; each waits for somebody',
     registers,
   });
-  const queueJobs = queueGauge(registry);
-  const reasons = new ReasonLabels();
-
   return {
-    verdict: (path, verdict, reason) => verdicts.inc({ path, verdict, reason: reasons.label(reason) }),
-    attempt: (rail, result) => attempts.inc({ rail, result }),
-    job: (queue, end, seconds) => jobs.observe({ queue, end }, seconds),
-    httpRequest: ({ method, route, status }, seconds) =>
-      httpRequests.observe({ method, route, status }, seconds),
-    lockBusy: (path) => lockBusy.inc({ path }),
-    processorBreaker: (state) => breaker.set(state === 'open' ? 1 : 0),
-    runStopped: (process) => runsStopped.inc({ process }),
-    runFinished: (process, seconds) => runDuration.observe({ process }, seconds),
-    runUnderWay: (process, ms) => runUnderWay.set({ process }, ms / MS_PER_SECOND),
-    membershipApplied: (type, result, reason) =>
-      memberships.inc({ type, result, reason: reasons.label(reason) }),
-    gatewayEvent: (gateway, result) => gatewayEvents.inc({ gateway, result }),
     floatOverpaid: () => floatsOverpaid.inc(),
     subscriptionOverpaid: () => subscriptionsOverpaid.inc(),
-    achReturnRate(name, rate) {
-      if (rate === null) returnRates.remove({ class: name });
-      else returnRates.set({ class: name }, rate);
-    },
-    streamRecord: (stream, fate) => streamRecords.inc({ stream, fate }),
-    streamLag: (stream, shard, lagMs) =>
-      lagMs === null
-        ? streamLag.remove({ stream, shard })
-        : streamLag.set({ stream, shard }, lagMs / MS_PER_SECOND),
-    inboxOldest: (stream, ms) => inboxOldest.set({ stream }, ms / MS_PER_SECOND),
     quarantineSize: (events) => quarantineSize.set(events),
     refundsRefused: (payments) => refundsRefused.set(payments),
-    onQueueDepth: queueJobs.readWith,
-    text: () => registry.metrics(),
-    contentType: registry.contentType,
   };
 }
 

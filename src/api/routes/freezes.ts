@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatInstant } from '../../domain/instant.ts';
+import { formatIfSet, formatInstant } from '../../domain/instant.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { FreezeOrder, FreezeStore, FreezeTarget } from '../../ports/freezes.ts';
 import { freezeTargetName, parseFreezeTarget } from '../../ports/freezes.ts';
@@ -86,5 +86,5 @@ const viewOf = ({ target: stopped, reason: why, who, at, until }: FreezeOrder): 
   reason: why,
   who,
   at: formatInstant(at),
-  until: until === null ? null : formatInstant(until),
+  until: formatIfSet(until),
 });

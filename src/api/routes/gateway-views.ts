@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { GATEWAY_STATUSES } from '../../domain/gateways/status.ts';
 import type { GatewaySubscription } from '../../domain/gateways/subscription.ts';
 import { OWNER_TYPES } from '../../domain/gateways/subscription.ts';
-import type { Instant } from '../../domain/instant.ts';
-import { formatInstant } from '../../domain/instant.ts';
+import { formatIfSet, formatInstant } from '../../domain/instant.ts';
 import type { StoredGatewayEvent } from '../../ports/gateways.ts';
 import { GATEWAY_RESULTS } from '../../ports/gateways.ts';
 import { timeText } from '../fields.ts';
@@ -43,8 +42,8 @@ export const viewOfSubscription = ({
   status: subscription.status,
   gateway: subscription.gateway,
   gateway_ref: subscription.gatewayRef,
-  started_at: textOf(subscription.startedAt),
-  expires_at: textOf(subscription.expiresAt),
+  started_at: formatIfSet(subscription.startedAt),
+  expires_at: formatIfSet(subscription.expiresAt),
   quantity: subscription.quantity,
   lock_version: subscription.lockVersion,
   collision:
@@ -97,6 +96,3 @@ export const viewOfEvent = ({ outcome, ...event }: StoredGatewayEvent): z.output
           at: formatInstant(outcome.at),
         },
 });
-
-export const textOf = (instant: Instant | null): string | null =>
-  instant === null ? null : formatInstant(instant);

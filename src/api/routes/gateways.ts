@@ -9,12 +9,13 @@ import type {
   Owner,
 } from '../../domain/gateways/subscription.ts';
 import { OWNER_TYPES } from '../../domain/gateways/subscription.ts';
+import { formatIfSet } from '../../domain/instant.ts';
 import type { Gateway, GatewayEvents } from '../../ports/gateways.ts';
 import { name, timeText } from '../fields.ts';
 import { Problem } from '../problems.ts';
 import type { Route } from '../route.ts';
 import { route } from '../route.ts';
-import { eventView, subscriptionView, textOf, viewOfEvent, viewOfSubscription } from './gateway-views.ts';
+import { eventView, subscriptionView, viewOfEvent, viewOfSubscription } from './gateway-views.ts';
 
 export interface GatewayRouteDependencies extends OwnerDependencies, StartDependencies {
   readonly gateways: readonly Gateway[];
@@ -105,7 +106,7 @@ export const gatewayRoutes = (dependencies: GatewayRouteDependencies): Route[] =
       const found = await entitledTo(dependencies, ownerIn(params), query.sku);
       if (found === null) return { status: 200, body: NOT_ENTITLED };
       const { until, seats, subscription } = found;
-      const body = { entitled: true, until: textOf(until), seats, subscription_id: subscription.id };
+      const body = { entitled: true, until: formatIfSet(until), seats, subscription_id: subscription.id };
       return { status: 200, body };
     },
   }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OrderDependencies } from '../../app/order-run.ts';
 import { orderRun } from '../../app/order-run.ts';
-import { formatInstant } from '../../domain/instant.ts';
+import { formatIfSet, formatInstant } from '../../domain/instant.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { RunId } from '../../domain/runs.ts';
 import { RUN_PROCESSES, parseRunId } from '../../domain/runs.ts';
@@ -156,5 +156,5 @@ const viewOfVerdict = (verdict: Verdict): z.output<typeof verdictView> => ({
   detail: verdict.detail,
   amount: formatMoney(verdict.amount),
   at: formatInstant(verdict.at),
-  until: verdict.until === null ? null : formatInstant(verdict.until),
+  until: formatIfSet(verdict.until),
 });

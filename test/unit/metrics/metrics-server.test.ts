@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { NO_LOG } from '../../../src/adapters/logging/logger.ts';
-import type { MetricsServer } from '../../../src/adapters/metrics/metrics-server.ts';
+import type { HttpServer } from '../../../src/adapters/http-server.ts';
 import { openMetricsServer } from '../../../src/adapters/metrics/metrics-server.ts';
 import type { Health, HealthReport } from '../../../src/ports/health.ts';
 import { notedLog } from '../../support/noted-log.ts';
@@ -8,7 +8,7 @@ import { notedLog } from '../../support/noted-log.ts';
 describe('the metrics server', () => {
   const metrics = { text: async () => 'figures 1\n', contentType: 'text/plain; version=0.0.4' };
   const health: Health = async () => ({ status: 'ready', checks: {} });
-  let server: MetricsServer | undefined;
+  let server: HttpServer | undefined;
   afterEach(() => server?.close());
 
   const open = async (options: Partial<Parameters<typeof openMetricsServer>[0]> = {}) => {
