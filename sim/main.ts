@@ -1,4 +1,6 @@
 import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { terminal } from '../src/cli/terminal.ts';
 import type { SimArguments } from './arguments.ts';
@@ -7,6 +9,7 @@ import { findMutants } from './mutants/find-mutants.ts';
 import { mutantFigures, showMutants } from './mutants/show-mutants.ts';
 import { runSeeds } from './run-seeds.ts';
 import { showFailure, showSummary } from './show.ts';
+import type { SeedResult } from './simulate.ts';
 
 const HELP = `npm run sim -- [--seeds N] [--first N] [--days N] [--users N] [--trace FILE] [--json]
 npm run sim -- --mutants [--only NAME] [--json]
@@ -39,10 +42,21 @@ async function plantFaults(options: SimArguments, out: Terminal): Promise<End> {
 async function simulateSeeds(options: SimArguments, out: Terminal): Promise<End> {
   const { figures, failures, trace } = await runSeeds(options, out);
   showSummary(out, figures);
-  for (const failure of failures) showFailure(out, failure, options);
-  if (options.trace !== null) writeFileSync(options.trace, `${trace.join('\n')}\n`);
+  for (const failure of failures) showFailure(out, failure, options, leaveTrace(failure));
+  if (options.trace !== null) writeTrace(options.trace, trace);
   return { figures, isRight: failures.length === 0 };
 }
+
+/** Asked for or not: to simulate a seed again takes its time. Null where its process took the trace along. */
+function leaveTrace({ seed, trace }: SeedResult): string | null {
+  if (trace.length === 0) return null;
+  const file = join(tmpdir(), `collections-sim-seed-${seed}.txt`);
+  writeTrace(file, trace);
+  return file;
+}
+
+const writeTrace = (file: string, trace: readonly string[]): void =>
+  writeFileSync(file, `${trace.join('\n')}\n`);
 
 async function main(): Promise<number> {
   const options = readArguments(process.argv.slice(2));

@@ -34,11 +34,12 @@ export function showSummary(out: Terminal, figures: SimFigures): void {
   );
 }
 
-/** What is wrong, what happened to the user it concerns, and how to see it again. */
+/** What is wrong, what happened to the user it concerns, where all of it stands, and how to see it again. */
 export function showFailure(
   out: Terminal,
   { seed, violations, trace, stack }: SeedResult,
   options: SimArguments,
+  traceFile: string | null,
 ): void {
   out.line();
   out.line(colour('red', `Seed ${seed}:`));
@@ -47,9 +48,9 @@ export function showFailure(
   if (stack !== null) out.line(`  ${stack.replaceAll('\n', '\n  ')}`);
   showEnd(out, violations, trace);
   out.line();
-  out.line('The same again, with its trace:');
+  if (traceFile !== null) out.line(`Its trace: ${traceFile}`);
   out.line(
-    `  npm run sim -- --first ${seed} --seeds 1 --days ${options.days} --users ${options.users} --trace trace.txt`,
+    `The same again: npm run sim -- --first ${seed} --seeds 1 --days ${options.days} --users ${options.users}`,
   );
 }
 

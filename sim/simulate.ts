@@ -116,7 +116,7 @@ class Simulation {
         const { promises } = this.oracle;
         promises.publish(identity, this.world.timeline.nowMs);
         if (isMalformed) promises.malformed(identity);
-        if (type === 'CLOSEACCOUNT') promises.closing(identity, userId);
+        if (type === 'CLOSEACCOUNT') promises.closing(identity, { userId, atMs: this.world.timeline.nowMs });
       },
     });
     this.oracle = new Oracle({

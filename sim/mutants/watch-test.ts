@@ -9,6 +9,9 @@ import type { Sighting } from './judge.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 
+/** A fault may be found by a test that waits in vain. The tests' own limit is made for slow machines, and is much longer. */
+const HANGS_AFTER_MS = 30_000;
+
 /** What Vitest's JSON reporter writes, as far as it is of interest. */
 export interface TestReport {
   readonly testResults: readonly {
@@ -39,7 +42,8 @@ export async function watchTest(file: string, fault: string | null): Promise<Sig
 }
 
 async function runVitest(file: string, fault: string | null, reportFile: string): Promise<TestRun> {
-  const args = ['run', file, '--reporter=json', `--outputFile=${reportFile}`];
+  const limits = fault === null ? [] : [`--testTimeout=${HANGS_AFTER_MS}`];
+  const args = ['run', file, '--reporter=json', `--outputFile=${reportFile}`, ...limits];
   const run = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...args], {
     cwd: PROJECT,
     env: { ...process.env, MUTANT: fault ?? '' },

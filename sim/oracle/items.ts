@@ -4,7 +4,16 @@
  */
 
 export type Item = Readonly<
-  Record<string, { readonly S?: string; readonly M?: Item; readonly NULL?: boolean }>
+  Record<
+    string,
+    {
+      readonly S?: string;
+      readonly N?: string;
+      readonly BOOL?: boolean;
+      readonly M?: Item;
+      readonly NULL?: boolean;
+    }
+  >
 >;
 
 export interface Change {

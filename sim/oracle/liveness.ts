@@ -30,15 +30,16 @@ export interface QuietWorld {
 export function checkLiveness(world: QuietWorld): void {
   for (const [recordId, attemptId] of world.openAttempts)
     world.report({ rule: '2', userId: null, recordId, detail: `attempt ${attemptId} never ended` });
-  const skipped = new Set<string>();
+  const rows = [...world.rows];
+  const skipped = new Map<string, string>();
   const retried = new Set<string>();
   for (const item of world.pipeline) {
     leftOver(world, item);
-    if (isSkipped(world, item)) skipped.add(text(item, 'subscriptionId'));
+    if (isSkipped(world, item)) skipped.set(text(item, 'subscriptionId'), text(item, 'reason'));
     if (isRetried(world, item)) retried.add(text(item, 'subscriptionId'));
   }
-  for (const row of world.rows) {
-    if (!skipped.has(text(row, 'subscription_id'))) notTried(world, row);
+  for (const row of rows) {
+    if (!mayBeLeft(world, rows, row, skipped.get(text(row, 'subscription_id')))) notTried(world, row);
     if (!retried.has(text(row, 'subscription_id'))) notRetried(world, row);
     notEnded(world, row);
     booksAgree(world, row);
@@ -94,11 +95,30 @@ function nothingToCome({ report, hasClosed }: QuietWorld, row: Item): void {
 /** One initial attempt a day, and none on some days: whoever owes several periods takes several days. */
 const TRIED_MS = 4 * DAY_MS;
 
-/** A run has lately looked at it and said why it was not to be charged: an account that may not be debited, a limit. */
 const isSkipped = ({ lastRunMs }: QuietWorld, item: Item): boolean =>
   /^VERDICT#(scheduled|pause)-/.test(text(item, 'sk')) &&
   text(item, 'verdict') === 'skipped' &&
   lastRunMs - ms(text(item, 'at')) < TRIED_MS;
+
+/**
+ * A period may be left for longer than that where no debit may go to the account, or while an older one is still to be tried
+ * or was dealt with on the last day. That there is an older one is looked up, not believed.
+ */
+function mayBeLeft(
+  { lastRunMs }: QuietWorld,
+  rows: readonly Item[],
+  row: Item,
+  reason: string | undefined,
+): boolean {
+  if (reason !== 'older-period-first') return reason === 'ach-account-blocked';
+  return rows.some(
+    (other) =>
+      text(other, 'user_id') === text(row, 'user_id') &&
+      ms(text(other, 'billing_date')) < ms(text(row, 'billing_date')) &&
+      (text(other, 'billing_status') === 'SCHEDULED' ||
+        lastRunMs - ms(text(other, 'last_run_date')) < DAY_MS),
+  );
+}
 
 function leftOver({ report, nowMs }: QuietWorld, item: Item): void {
   const [pk, sk] = [text(item, 'pk'), text(item, 'sk')];

@@ -1,4 +1,5 @@
 import { Asked } from './asked.ts';
+import { ChainChecks } from './chain-checks.ts';
 import { FenceChecks } from './fence-checks.ts';
 import type { Neighbours } from './intent-checks.ts';
 import { IntentChecks } from './intent-checks.ts';
@@ -38,6 +39,7 @@ export class Oracle {
   /** Users of whom something was stored since somebody last looked. */
   readonly touched = new Set<string>();
   private readonly rows: RowChecks;
+  private readonly chains: ChainChecks;
   private readonly fence: FenceChecks;
   private readonly own: OwnPaymentChecks;
   private readonly view: OracleView;
@@ -45,7 +47,9 @@ export class Oracle {
   constructor(view: OracleView) {
     this.view = view;
     const { report, asked } = this;
-    this.rows = new RowChecks(report);
+    this.promises = new PromiseChecks(report);
+    this.rows = new RowChecks(report, (userId) => this.promises.hasClosed(userId));
+    this.chains = new ChainChecks(report, view.rowsOf);
     this.fence = new FenceChecks(report);
     const isOpen = (recordId: string): boolean => this.intents.openAttempts.has(recordId);
     this.own = new OwnPaymentChecks(report, { asked, isOpen, rowsOf: view.rowsOf });
@@ -53,7 +57,6 @@ export class Oracle {
     const frozenBy = this.intents.frozenBy.bind(this.intents);
     this.refunds = new RefundChecks(report, { asked, frozenBy });
     this.money = new MoneyChecks(report, view.attemptOf);
-    this.promises = new PromiseChecks(report);
   }
 
   readonly report: Report = (violation) => void this.violations.push(violation);
@@ -66,18 +69,20 @@ export class Oracle {
     const [rows, history, pipeline] = [of(tables.billing), of(tables.history), of(tables.pipeline)];
     if (rows.length > 0 || history.length > 0) {
       this.rows.look(rows, history);
+      this.chains.look(rows);
       this.fence.look(history, process);
       for (const { before, after } of rows) {
         this.touched.add(text(after ?? before, 'user_id'));
         if (before === null && after !== null && isComeBack(after))
-          this.promises.cameBack(text(after, 'user_id'));
+          this.promises.cameBack(text(after, 'user_id'), text(after, 'subscription_id'), this.view.nowMs());
       }
     }
     this.own.look(pipeline, { rows, history, sentMs });
     if (pipeline.length === 0) return;
     this.refunds.look(pipeline, { rows, sentMs });
     this.intents.look(pipeline, { rows, history, sentMs });
-    for (const change of pipeline) this.promises.look(change);
+    const closed = closedBy(rows);
+    for (const change of pipeline) this.promises.look(change, closed);
   }
 
   moved(money: Money): void {
@@ -120,3 +125,10 @@ export class Oracle {
     });
   }
 }
+
+const closedBy = (rows: readonly Change[]): ReadonlySet<string> =>
+  new Set(
+    rows
+      .filter(({ after }) => text(after, 'updated_event') === 'account-closed')
+      .map(({ after }) => text(after, 'subscription_id')),
+  );

@@ -1,6 +1,6 @@
 import type { Asked } from './asked.ts';
 import type { Change, Item } from './items.ts';
-import { cents, isAttempt, isLeaving, isToCome, isUntried, ms, nanos, resolutionOf, text } from './items.ts';
+import { cents, isAttempt, isLeaving, isToCome, isUntried, ms, resolutionOf, text } from './items.ts';
 import { priceOf, prorationOf } from './prices.ts';
 import type { Report } from './verdict.ts';
 
@@ -27,6 +27,8 @@ export class OwnPaymentChecks {
   private readonly isOpen: (recordId: string) => boolean;
   /** By record: what is due for it, where that is not what a membership costs. */
   private readonly prorations = new Map<string, number>();
+  /** By record of a way back: what had been billed when it was asked for. */
+  private readonly billedThen = new Map<string, ReadonlySet<string>>();
 
   constructor(
     report: Report,
@@ -89,6 +91,7 @@ export class OwnPaymentChecks {
       if (isOver && recordId !== text(born, 'subscription_id') && this.isOpen(recordId))
         this.wrong(attempt, `was opened while a charge of ${recordId} has no answer`);
     }
+    this.billedThen.set(text(born, 'subscription_id'), billedOf(this.rowsOf(userId)));
   }
 
   private upgradeOpened(attempt: Item, upgrades: Item, born: Item, sentMs: number): void {
@@ -125,14 +128,35 @@ export class OwnPaymentChecks {
     if (attempt['upgrades']?.M !== undefined)
       return this.upgradePaid(attempt, attempt['upgrades'].M, attempts, row?.after ?? null);
     const isOwn = text(attempt, 'process') === 'REACTIVATION';
-    if (!isOwn || row?.before === undefined || text(row.before, 'updated_event') === CLOSED) return;
+    if (!isOwn || row?.before === undefined) return;
     const rows = this.rowsOf(text(attempt, 'userId'));
     const goesBack = isGivenBack(recordId, attempts);
-    if (wasBilledBeside(row.before, rows) !== goesBack)
+    const isBilled = this.wasBilledBeside(recordId, rows) || this.isPaidBeside(recordId, rows, along.rows);
+    if (isBilled !== goesBack)
       this.wrong(attempt, goesBack ? 'is given back, and nothing else was billed' : 'was paid twice');
     const toCome = rows.filter(isToCome);
-    if (!goesBack && toCome.length !== 1)
+    const isClosed = text(row.before, 'updated_event') === CLOSED;
+    if (!goesBack && !isClosed && toCome.length !== 1)
       this.wrong(attempt, `brought the member back, and ${toCome.length} periods are to come`);
+  }
+
+  /** Since the member had asked to come back something else was billed. */
+  private wasBilledBeside(recordId: string, rows: readonly Item[]): boolean {
+    const then = this.billedThen.get(recordId);
+    return [...billedOf(rows)].some((id) => id !== recordId && then?.has(id) === false);
+  }
+
+  /**
+   * A period that was not billed before has a charge without an answer: it is to come, until this very change perhaps, or was
+   * until the account was closed.
+   */
+  private isPaidBeside(recordId: string, rows: readonly Item[], changed: readonly Change[]): boolean {
+    const befores = new Map(changed.map(({ before, after }) => [text(after, 'subscription_id'), before]));
+    return rows.some((row) => {
+      const id = text(row, 'subscription_id');
+      const before = befores.get(id) ?? row;
+      return id !== recordId && isUntried(before) && isYetToBe(before) && this.isOpen(id);
+    });
   }
 
   private upgradePaid(attempt: Item, upgrades: Item, attempts: readonly Change[], own: Item | null): void {
@@ -171,17 +195,17 @@ const isGivenBack = (recordId: string, attempts: readonly Change[]): boolean =>
       before === null && text(after, 'subscriptionId') === recordId && after?.['refundOf']?.S !== undefined,
   );
 
-/** After the member had asked to come back, which is the date of the record, something else was billed. */
-const wasBilledBeside = (own: Item | null, rows: readonly Item[]): boolean =>
-  rows.some(
-    (row) =>
-      text(row, 'subscription_id') !== text(own, 'subscription_id') &&
-      !isUntried(row) &&
-      nanos(text(row, 'initial_run_date')) > nanos(text(own, 'billing_date')),
-  );
+const billedOf = (rows: readonly Item[]): ReadonlySet<string> =>
+  new Set(rows.filter((row) => !isUntried(row)).map((row) => text(row, 'subscription_id')));
+
+const isYetToBe = (row: Item): boolean =>
+  isToCome(row) || (text(row, 'billing_status') === 'CANCELLED' && isOfTheChain(row));
+
+/** Payments of their own have the second of asking for a date. */
+const isOfTheChain = (row: Item): boolean => text(row, 'billing_date').endsWith('T06:00:00Z');
 
 /** A period that was paid, or tried to be had, before it begins. */
 const isTakenAhead = (row: Item, nowMs: number): boolean =>
   ['COMPLETED', 'ACHSENT', 'ERROR'].includes(text(row, 'billing_status')) &&
-  text(row, 'billing_date').endsWith('T06:00:00Z') &&
+  isOfTheChain(row) &&
   ms(text(row, 'billing_date')) > nowMs + CLOCK_MS;

@@ -2,6 +2,14 @@ import type { Change } from './items.ts';
 import { text } from './items.ts';
 import type { Report } from './verdict.ts';
 
+/** A member says so, for the first time. */
+interface Closing {
+  readonly userId: string;
+  readonly atMs: number;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
 /** What others rely on: accepted requests are carried out, published events are applied, in each user's order. */
 export class PromiseChecks {
   private readonly report: Report;
@@ -12,7 +20,9 @@ export class PromiseChecks {
   private readonly closed = new Set<string>();
   private readonly done = new Set<string>();
   private readonly unreadable = new Set<string>();
-  private readonly closings = new Map<string, string>();
+  private readonly closings = new Map<string, Closing>();
+  /** By user: the record by which they came back last, and when it was made. */
+  private readonly comeBacks = new Map<string, { readonly recordId: string; readonly atMs: number }>();
   private readonly gone = new Set<string>();
   private entriesAsked = 0;
   private readonly newestApplied = new Map<string, string>();
@@ -35,12 +45,13 @@ export class PromiseChecks {
   }
 
   /** With this event a member closes the account. */
-  closing(identity: string, userId: string): void {
-    this.closings.set(identity, userId);
+  closing(identity: string, closing: Closing): void {
+    if (!this.closings.has(identity)) this.closings.set(identity, closing);
   }
 
   /** Whoever asks to come back, and whose charge is begun, has an account again. */
-  cameBack(userId: string): void {
+  cameBack(userId: string, recordId: string, atMs: number): void {
+    this.comeBacks.set(userId, { recordId, atMs });
     this.gone.delete(userId);
   }
 
@@ -54,27 +65,38 @@ export class PromiseChecks {
     return this.done.size + this.entriesAsked;
   }
 
-  look({ before, after }: Change): void {
+  /** `closed`: the records that are closed with their account by the same request. */
+  look({ before, after }: Change, closed: ReadonlySet<string> = NONE): void {
     const [pk, sk] = [text(after, 'pk'), text(after, 'sk')];
     if (sk === 'REQUEST' && text(after, 'status') !== 'accepted') {
       this.closed.add(text(after, 'requestId'));
       this.promised.delete(text(after, 'requestId'));
     }
     if (pk.startsWith('EVENT#') && sk === 'DONE')
-      this.dealtWith(pk.slice('EVENT#'.length), text(before, 'as'), text(after, 'as'));
+      this.dealtWith(pk.slice('EVENT#'.length), text(before, 'as'), text(after, 'as'), closed);
     if (text(before, 'sk') === 'WATCH' && after === null) this.entriesAsked += 1;
     if (pk.startsWith('APPLIED#') && before === null && after !== null) this.applied(pk, sk);
   }
 
-  private dealtWith(identity: string, before: string, after: string): void {
+  private dealtWith(identity: string, before: string, after: string, closed: ReadonlySet<string>): void {
     if (before === 'applied' && after === 'applied')
       this.report({ rule: 'once', userId: null, recordId: null, detail: `${identity} was applied twice` });
     if (after === 'quarantined' && !this.unreadable.has(identity))
       this.broken(`event ${identity} is a good one and was put aside`);
-    const closed = this.closings.get(identity);
-    if (closed !== undefined && after === 'applied') this.gone.add(closed);
+    const closing = this.closings.get(identity);
+    if (closing !== undefined && after === 'applied' && !this.wasSaidBefore(closing, closed))
+      this.gone.add(closing.userId);
     this.done.add(identity);
     this.published.delete(identity);
+  }
+
+  /**
+   * To close an account takes no lock: what was said before its owner came back, and looked at the records before that too, may be
+   * written after it. It knows nothing of the record by which they came back.
+   */
+  private wasSaidBefore({ userId, atMs }: Closing, closed: ReadonlySet<string>): boolean {
+    const back = this.comeBacks.get(userId);
+    return back !== undefined && atMs <= back.atMs && !closed.has(back.recordId);
   }
 
   private applied(list: string, sequence: string): void {

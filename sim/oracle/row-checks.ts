@@ -18,11 +18,13 @@ export class RowChecks {
   private readonly report: Report;
   /** By record. Between those of a user a closed account may come, which takes no lock: what was sent before it may arrive after it. */
   private readonly newest = new Map<string, bigint>();
-  /** Users who have closed their account. */
+  /** Users of whom a record was closed with their account. */
   private readonly closed = new Set<string>();
+  private readonly hasClosed: (userId: string) => boolean;
 
-  constructor(report: Report) {
+  constructor(report: Report, hasClosed: (userId: string) => boolean) {
     this.report = report;
+    this.hasClosed = hasClosed;
   }
 
   look(rows: readonly Change[], history: readonly Change[]): void {
@@ -57,7 +59,7 @@ export class RowChecks {
       const cause = text(written.get(recordId) ?? null, 'data_cause');
       if (from === null) {
         if (isComeBack(after)) this.closed.delete(text(after, 'user_id'));
-        else if (this.closed.has(text(after, 'user_id')))
+        else if (this.closed.has(text(after, 'user_id')) && this.hasClosed(text(after, 'user_id')))
           this.wrong('7', after, 'a period was opened after the account was closed');
         continue;
       }

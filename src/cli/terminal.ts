@@ -80,14 +80,17 @@ function growingBar(what: string, out: NodeJS.WriteStream, line: (text: string) 
 const singleBar = (format: string, stream: NodeJS.WriteStream): SingleBar =>
   new SingleBar({ format, stream, hideCursor: true, clearOnComplete: false, emptyOnZero: true });
 
-/** A line for each tenth is enough for a log. */
+const LONGEST_SILENCE_MS = 60_000;
+
+/** A line for each tenth is enough for a log; where a tenth takes long, one a minute tells that it goes on. */
 function lines(what: string, total: number, line: (text: string) => void): Progress {
-  let tenths = 0;
+  let last = { tenths: 0, atMs: performance.now() };
   return {
     update(done, note) {
-      const reached = Math.floor((done * 10) / Math.max(1, total));
-      if (reached <= tenths) return;
-      tenths = reached;
+      const tenths = Math.floor((done * 10) / Math.max(1, total));
+      const atMs = performance.now();
+      if (tenths <= last.tenths && atMs - last.atMs < LONGEST_SILENCE_MS) return;
+      last = { tenths, atMs };
       line(`${what}: ${done} of ${total}${noted(note)}`);
     },
     finish: () => undefined,

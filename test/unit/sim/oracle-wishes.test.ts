@@ -141,7 +141,8 @@ describe('coming back', () => {
     const after = born({ billing_status: 'COMPLETED' });
     oracle.stored([...changed(born(), after, 'attempt-succeeded'), piped(attempt({}), paid)], 'api');
     expect(found()).toContain(detail);
-    expect(oracle.violations).toHaveLength(detail === '' ? 0 : 1);
+    // Two to come are one too many for the chain as well.
+    expect(oracle.violations.filter(({ rule }) => rule === '6')).toHaveLength(detail === '' ? 0 : 1);
   });
 
   it('was promised and not charged', () => {

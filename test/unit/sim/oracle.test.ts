@@ -175,7 +175,10 @@ describe('a change of a row', () => {
 
   it('of a closed account needs no lock, and no period follows it', () => {
     lockBy('worker', true);
-    oracle.stored(changes({}, { billing_status: 'CANCELLED' }, 'account-closed'), 'another');
+    oracle.promises.closing('users#e1', { userId: 'u1', atMs: NOW_MS });
+    const done = item({ pk: 'EVENT#users#e1', sk: 'DONE', as: 'applied' });
+    const dealtWith = { table: TABLES.pipeline, before: null, after: done };
+    oracle.stored([...changes({}, { billing_status: 'CANCELLED' }, 'account-closed'), dealtWith], 'another');
     expect(oracle.violations).toEqual([]);
     const born = rowOf({
       subscription_id: 's2',
@@ -499,17 +502,32 @@ describe('promises', () => {
     expect(rules()).toEqual(['promise']);
   });
 
-  it('know who has closed the account once that was applied', () => {
-    oracle.promises.closing('users#e1', 'u1');
+  describe('know who has closed the account', () => {
     const done = (as: string): Change => ({
       table: TABLES.pipeline,
       before: null,
       after: item({ pk: 'EVENT#users#e1', sk: 'DONE', as }),
     });
-    oracle.stored([done('dropped')], 'worker');
-    expect(oracle.promises.hasClosed('u1')).toBe(false);
-    oracle.stored([done('applied')], 'worker');
-    expect(oracle.promises.hasClosed('u1')).toBe(true);
+    const says = (atMs: number) => oracle.promises.closing('users#e1', { userId: 'u1', atMs });
+
+    it('once that was applied', () => {
+      says(NOW_MS);
+      oracle.stored([done('dropped')], 'worker');
+      expect(oracle.promises.hasClosed('u1')).toBe(false);
+      oracle.stored([done('applied')], 'worker');
+      expect(oracle.promises.hasClosed('u1')).toBe(true);
+    });
+
+    it.each([
+      ['and came back since, whenever that was written', -1, [], false],
+      ['and came back before', 1, [], true],
+      ['by which they came back', -1, ['back'], true],
+    ] as const)('%s', (_, afterMs, closed, hasClosed) => {
+      says(NOW_MS + afterMs);
+      oracle.promises.cameBack('u1', 'back', NOW_MS);
+      oracle.promises.look(done('applied'), new Set(closed));
+      expect(oracle.promises.hasClosed('u1')).toBe(hasClosed);
+    });
   });
 
   it('are found when they are not kept in time', () => {
@@ -643,6 +661,7 @@ describe('when everything is quiet', () => {
       sk: 'VERDICT#scheduled-x',
       subscriptionId: 's1',
       verdict: 'skipped',
+      reason: 'ach-account-blocked',
       at: new Date(NOW_MS - DAY_MS).toISOString(),
     });
     expect(
@@ -659,5 +678,42 @@ describe('when everything is quiet', () => {
         secondRail: { declines: 20, turns: 18 },
       }),
     ).toEqual([]);
+  });
+
+  describe('a period that waits for an older one', () => {
+    const old = (fields: Parameters<typeof rowOf>[0]) =>
+      rowOf({ subscription_id: 's0', billing_date: '2026-10-10T06:00:00Z', ...fields });
+    const waiting = (...others: ReturnType<typeof rowOf>[]) => {
+      const blocked = { verdict: 'skipped', at: new Date(NOW_MS - DAY_MS).toISOString() };
+      return quiet({
+        rows: [...others, rowOf({ billing_date: '2026-11-10T06:00:00Z' })],
+        pipeline: [['s0', 'ach-account-blocked'] as const, ['s1', 'older-period-first'] as const].map(
+          ([subscriptionId, reason]) =>
+            item({
+              pk: `SUB#${subscriptionId}`,
+              sk: 'VERDICT#scheduled-x',
+              subscriptionId,
+              reason,
+              ...blocked,
+            }),
+        ),
+      });
+    };
+    const long = '2026-10-10T08:00:00Z';
+    const justNow = new Date(NOW_MS - DAY_MS / 2).toISOString();
+
+    it.each<[string, Record<string, string>]>([
+      ['is still to be tried', {}],
+      ['was dealt with today', { billing_status: 'CANCELLED', last_run_date: justNow }],
+    ])('may be left where that one %s', (_, fields) => {
+      expect(waiting(old(fields))).toEqual([]);
+    });
+
+    it.each<[string, Record<string, string>[]]>([
+      ['there is none', []],
+      ['that one was dealt with long ago', [{ billing_status: 'CANCELLED', last_run_date: long }]],
+    ])('is left over where %s', (_, others) => {
+      expect(waiting(...others.map(old))).toEqual(['left-over']);
+    });
   });
 });
