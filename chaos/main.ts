@@ -9,8 +9,8 @@ import { show } from './show.ts';
 
 const INTERRUPTED = 130;
 
-/** On the slowest machine on which it means anything. */
-const limitMs = ({ faults }: ChaosOptions): number => 300_000 + faults * 6_000;
+/** On the slowest machine on which it means anything; longer than one day of the quiet, which then says what it waits for. */
+const limitMs = ({ faults }: ChaosOptions): number => 900_000 + faults * 12_000;
 
 async function main(): Promise<number> {
   const options = readArguments(process.argv.slice(2));

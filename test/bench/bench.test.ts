@@ -55,7 +55,7 @@ it('measures a part on servers of its own, tells machines in one line, and leave
   for (const [name] of ofPart) expect(error).toContain(name);
   expect(processesUnder(folder.path)).toEqual([]);
   expect(readdirSync(folder.path)).toEqual([]);
-}, 180_000);
+});
 
 it('says what is wrong with what it is asked for, before it starts anything', async () => {
   expect(await bench('--only', 'everything')).toEqual({

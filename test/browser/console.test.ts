@@ -27,7 +27,7 @@ beforeAll(async () => {
   [system, browser] = await Promise.all([pipeline(), openBrowser()]);
   here = await dashboard(system.environment);
   [members] = await Promise.all([system.members(MEMBERS), isReady(here)]);
-}, 120_000);
+});
 afterAll(async () => {
   await browser.close();
   await here.close();
@@ -124,7 +124,7 @@ describe('in a browser', () => {
     await page.getByRole('button', { name: 'Freeze', exact: true }).click();
     await page.getByText('asked for a break (operator-name)').waitFor();
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   it('a member’s page shows what happens meanwhile', async () => {
     const record = await system.here.member();
@@ -135,7 +135,7 @@ describe('in a browser', () => {
     expect(await system.here.collect('INITIAL', record)).toMatchObject({ verdict: 'collected' });
     await page.getByText('COMPLETED').first().waitFor();
     await page.getByText('charged it').first().waitFor();
-  }, 60_000);
+  });
 
   it('a member whose lock is held and whose charge is open fits on the narrowest telephone', async () => {
     const record = await system.here.member();
@@ -154,7 +154,7 @@ describe('in a browser', () => {
     for (const { right, text } of await placesOf(page.getByRole('navigation').getByRole('link')))
       expect(right, text).toBeLessThanOrEqual(360);
     if ('lock' in taken) await taken.lock.release();
-  }, 60_000);
+  });
 
   it('on the narrowest telephone the day’s plot is seen with its axis, and nothing is scrolled for it', async () => {
     const page = await signedIn('viewer');
@@ -169,7 +169,7 @@ describe('in a browser', () => {
       expect(height, text).toBeGreaterThan(8);
     }
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-  }, 60_000);
+  });
 
   it('an operator tries a failed job again in Bull Board', async () => {
     const connection = connectRedis({ url: system.redis.url, whenDown: 'wait', onError: () => undefined });
@@ -199,7 +199,7 @@ describe('in a browser', () => {
       await worker.close();
       connection.disconnect();
     }
-  }, 60_000);
+  });
 
   it('a viewer may look, and is refused when acting', async () => {
     const page = await signedIn('viewer');
@@ -222,5 +222,5 @@ describe('in a browser', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.goto(here.url);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  }, 60_000);
+  });
 });

@@ -89,19 +89,15 @@ describe('the services of docker-compose.yml, as processes', () => {
     const call = caller(`http://127.0.0.1:${await system.port('api', '3000')}`);
     const { body } = await call('POST', '/ops/runs', { body: { process: 'scheduled' } });
     const { run_id: id } = body as { run_id: string };
-    const report = await eventually(
-      'the run is complete',
-      async () => {
-        const run = (await call('GET', `/ops/runs/${id}`)).body as { status: string };
-        return run.status === 'complete' && run;
-      },
-      60_000,
-    );
+    const report = await eventually('the run is complete', async () => {
+      const run = (await call('GET', `/ops/runs/${id}`)).body as { status: string };
+      return run.status === 'complete' && run;
+    });
     expect(report).toMatchObject({ by_verdict: { collected: { count: expect.any(Number) as number } } });
-  }, 180_000);
+  });
 
   it('get healthy and end when they are told to: Kinesis', async () => {
     await system.start('kinesis');
     expect(await system.end('kinesis')).toBe(0);
-  }, 60_000);
+  });
 });

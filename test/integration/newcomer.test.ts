@@ -54,7 +54,7 @@ describe('in an empty folder with the project’s files alone', () => {
     symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
     system = runIn(folder.path, 'npm', ['start'], { cwd: clone });
     await isUp(system);
-  }, 300_000);
+  });
   afterAll(async () => {
     if (system.child.pid !== undefined) process.kill(-system.child.pid, 'SIGINT');
     await system.ended;
@@ -85,20 +85,16 @@ describe('in an empty folder with the project’s files alone', () => {
     expect(marked).toEqual([]);
   });
 
-  it.each(runnable)(
-    '$place can be run',
-    async ({ page, info, text, firstLine }) => {
-      const [, exit = '0'] = MARK.exec(info) ?? [];
-      const file = join(folder.path, 'commands.sh');
-      writeFileSync(file, scriptOf(page, here(text), firstLine));
-      // What is built is there already: npm need not look again each time.
-      const env = { npm_config_ignore_scripts: 'true' };
-      const { ended, output } = runIn(folder.path, 'bash', [file], { cwd: clone, env });
-      const code = await ended;
-      expect([code, code === Number(exit) ? '' : output().slice(-2_000)]).toEqual([Number(exit), '']);
-    },
-    240_000,
-  );
+  it.each(runnable)('$place can be run', async ({ page, info, text, firstLine }) => {
+    const [, exit = '0'] = MARK.exec(info) ?? [];
+    const file = join(folder.path, 'commands.sh');
+    writeFileSync(file, scriptOf(page, here(text), firstLine));
+    // What is built is there already: npm need not look again each time.
+    const env = { npm_config_ignore_scripts: 'true' };
+    const { ended, output } = runIn(folder.path, 'bash', [file], { cwd: clone, env });
+    const code = await ended;
+    expect([code, code === Number(exit) ? '' : output().slice(-2_000)]).toEqual([Number(exit), '']);
+  });
 
   /** Ends with the first command that fails, and says where in the page it stands. */
   function scriptOf(page: string, text: string, firstLine: number): string {
@@ -131,4 +127,4 @@ it('a newcomer without the programs is told so by the tests in one line, and not
   expect(status).toBe(1);
   expect(readdirSync(empty.path)).toEqual([]);
   await empty.remove();
-}, 120_000);
+});

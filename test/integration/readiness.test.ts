@@ -170,7 +170,7 @@ describe.each(['redis', 'dynamodb', 'kinesis'] as const)('without %s', (name) =>
             ]
           : [],
       ]);
-  }, 60_000);
+  });
 });
 
 it.each(['workers', 'scheduler'])(

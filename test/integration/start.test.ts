@@ -27,7 +27,7 @@ beforeAll(async () => {
   afterTheKill = npmStart('--once');
   await afterTheKill.ended;
   expect(processesUnder(folder.path)).toEqual([]);
-}, 240_000);
+});
 afterAll(() => lived.remove());
 
 /** This test starts from there. */
@@ -97,7 +97,7 @@ describe('npm start', () => {
     await second.ended;
     expect(second.output()).toMatch(/stopped\s*$/);
     expect(processesUnder(folder.path)).toEqual([]);
-  }, 180_000);
+  });
 
   it('takes an empty variable for one that is not set, says which it does not use, and logs what it is told to', async () => {
     hasLived();
@@ -108,7 +108,7 @@ describe('npm start', () => {
     expect([await ended, output()]).toEqual([0, expect.stringContaining('operator:operator:')]);
     expect(output()).toContain('not used, as npm start brings its own: REDIS_URL\n');
     expect(readFileSync(log, 'utf8')).not.toMatch(/"level":[1-4]0/);
-  }, 180_000);
+  });
 
   it('under npm, where one Ctrl-C arrives twice, still ends in order', async () => {
     hasLived();
@@ -118,7 +118,7 @@ describe('npm start', () => {
     await first.ended;
     expect(first.output()).toMatch(/stopped\s*$/);
     expect(processesUnder(folder.path)).toEqual([]);
-  }, 180_000);
+  });
 
   it('ends when npm itself is killed', async () => {
     hasLived();
@@ -126,7 +126,7 @@ describe('npm start', () => {
     await isUp(first);
     first.child.kill('SIGKILL');
     await eventually('everything is gone', () => processesUnder(folder.path).length === 0);
-  }, 180_000);
+  });
 
   it('killed together with all that it started, starts again, and fails when one of its servers dies', async () => {
     hasLived();
@@ -146,7 +146,7 @@ describe('npm start', () => {
     expect(await second.ended).toBe(1);
     expect(second.output()).toContain('redis');
     expect(processesUnder(folder.path)).toEqual([]);
-  }, 180_000);
+  });
 });
 
 /** A second one while the first is up. */

@@ -112,7 +112,7 @@ export class ComposedSystem {
       if (code !== 0) throw new Error(`${name} ended with ${code}:\n${this.output(name)}`);
       return;
     }
-    await eventually(`${name} is healthy`, () => this.isHealthy(name, healthcheck.test), 60_000);
+    await eventually(`${name} is healthy`, () => this.isHealthy(name, healthcheck.test));
   }
 
   private async isHealthy(name: string, [kind, ...command]: readonly string[]): Promise<boolean> {

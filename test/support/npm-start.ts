@@ -43,11 +43,7 @@ export const startIn = (folder: string, ...args: readonly string[]): Running =>
   runIn(folder, process.execPath, [START, ...args]);
 
 export const isUp = ({ output, child }: Running) =>
-  eventually(
-    'the system to be up',
-    () => {
-      if (child.exitCode !== null) throw new Error(`it ended instead:\n${output()}`);
-      return output().includes('Ctrl-C stops everything');
-    },
-    150_000,
-  );
+  eventually('the system to be up', () => {
+    if (child.exitCode !== null) throw new Error(`it ended instead:\n${output()}`);
+    return output().includes('Ctrl-C stops everything');
+  });

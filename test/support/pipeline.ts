@@ -70,7 +70,7 @@ export interface Pipeline {
   /** Members with a record each that is due. */
   members(count: number, settings?: object, fields?: Partial<Subscription>): Promise<StoredSubscription[]>;
   start(process: RunProcess, tick?: Instant): Promise<Run>;
-  over(runId: RunId, limitMs?: number): Promise<Run>;
+  over(runId: RunId): Promise<Run>;
   /** The lines of the audit that name a violation; none when all is well. */
   audit(): Promise<string[]>;
   close(): Promise<void>;
@@ -165,15 +165,11 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
       await queues.addPage(run);
       return run;
     },
-    over: (runId, limitMs = 90_000) =>
-      eventually(
-        `run ${runId} is over`,
-        async () => {
-          const run = await runs.get(runId);
-          return run !== null && run.status !== 'running' && run;
-        },
-        limitMs,
-      ),
+    over: (runId) =>
+      eventually(`run ${runId} is over`, async () => {
+        const run = await runs.get(runId);
+        return run !== null && run.status !== 'running' && run;
+      }),
     async audit() {
       const lines: string[] = [];
       const out = {

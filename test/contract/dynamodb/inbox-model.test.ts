@@ -221,4 +221,4 @@ it('is what the model says after every step', async () => {
     ),
     { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 15) },
   );
-}, 120_000);
+});

@@ -68,43 +68,39 @@ async function untilHeld(locks: LockClient, key: string, bell: Bell): Promise<Lo
 }
 
 describe('when a hundred want the same lock', () => {
-  it(
-    'has exactly one holder at any instant, and everybody gets their turn',
-    { timeout: 60_000 },
-    async () => {
-      const key = newKey();
-      const counter = `counter:${key}`;
-      const client = bench.client({ maxAttempts: 10 });
-      const holders = { now: 0, most: 0 };
-      const owners = new Set<string>();
-      const bell = new Bell();
+  it('has exactly one holder at any instant, and everybody gets their turn', async () => {
+    const key = newKey();
+    const counter = `counter:${key}`;
+    const client = bench.client({ maxAttempts: 10 });
+    const holders = { now: 0, most: 0 };
+    const owners = new Set<string>();
+    const bell = new Bell();
 
-      const contender = async (): Promise<void> => {
-        const locks = createLockClient({
-          client,
-          table: bench.table,
-          clock: { now: () => ACQUIRED_AT },
-          timer: systemTimer,
-          heartbeatMs: 20, // Heartbeats and releases run into each other here, if anywhere.
-        });
-        const lock = await untilHeld(locks, key, bell);
-        holders.now += 1;
-        holders.most = Math.max(holders.most, holders.now);
-        owners.add(lock.fence.ownerName);
-        await addOne(client, counter, lock.fence);
-        expect(lock.signal.aborted).toBe(false);
-        holders.now -= 1;
-        bell.ring(); // Some come before the release is done, some after.
-        await lock.release();
-        bell.ring();
-        await locks.close();
-      };
+    const contender = async (): Promise<void> => {
+      const locks = createLockClient({
+        client,
+        table: bench.table,
+        clock: { now: () => ACQUIRED_AT },
+        timer: systemTimer,
+        heartbeatMs: 20, // Heartbeats and releases run into each other here, if anywhere.
+      });
+      const lock = await untilHeld(locks, key, bell);
+      holders.now += 1;
+      holders.most = Math.max(holders.most, holders.now);
+      owners.add(lock.fence.ownerName);
+      await addOne(client, counter, lock.fence);
+      expect(lock.signal.aborted).toBe(false);
+      holders.now -= 1;
+      bell.ring(); // Some come before the release is done, some after.
+      await lock.release();
+      bell.ring();
+      await locks.close();
+    };
 
-      await Promise.all(Array.from({ length: CONTENDERS }, contender));
-      expect(holders).toEqual({ now: 0, most: 1 });
-      expect(owners.size).toBe(CONTENDERS);
-      expect((await bench.row(counter))?.['n']).toEqual({ N: String(CONTENDERS) });
-      expect((await bench.row(key))?.['isReleased']).toEqual({ S: '1' });
-    },
-  );
+    await Promise.all(Array.from({ length: CONTENDERS }, contender));
+    expect(holders).toEqual({ now: 0, most: 1 });
+    expect(owners.size).toBe(CONTENDERS);
+    expect((await bench.row(counter))?.['n']).toEqual({ N: String(CONTENDERS) });
+    expect((await bench.row(key))?.['isReleased']).toEqual({ S: '1' });
+  });
 });

@@ -183,7 +183,7 @@ class Schedule {
 }
 
 describe('any schedule of stops, losses and takeovers', () => {
-  it('has at most one holder at any time, and recovers', { timeout: 60_000 }, async () => {
+  it('has at most one holder at any time, and recovers', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) => {
         const schedule = new Schedule();

@@ -176,5 +176,5 @@ describe('explain on the command line', () => {
     const json = await collections(one.accountId, '--json');
     expect(json.error).toContain(named);
     expect(figuresOf(json)).toEqual(await call(one.accountId, one.recurringId));
-  }, 60_000);
+  });
 });

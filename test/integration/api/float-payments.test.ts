@@ -122,7 +122,7 @@ describe('a payback', () => {
     expect(collected).toHaveLength(1);
     expect(await debitsOn(float)).toBe(1);
     expect(await outcomes(float)).toEqual([['SUPPORT', 'COMPLETED', 'PINLESS']]);
-  }, 60_000);
+  });
 
   it('under the same key is one request with one answer, at once and later', async () => {
     const [float, other] = [await desk.float(), await desk.float()];
@@ -320,5 +320,5 @@ describe('while Redis is away', () => {
     expect(await requests.get(id)).toMatchObject({ generation: 1 });
     expect(await debitsOn(float)).toBe(1);
     expect(await scheduler.stop()).toBe(0);
-  }, 60_000);
+  });
 });

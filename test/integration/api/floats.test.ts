@@ -102,6 +102,7 @@ describe('a float that was paid out', () => {
       due_date: '2026-11-30',
       created_at: '2026-11-16T08:00:00Z',
       completed_at: null,
+      credit_returned_at: null,
       last_run_time: '1794816000000000000',
       confirmation_id: '',
       error: '',
@@ -459,7 +460,6 @@ describe('support', () => {
         });
       }
     },
-    60_000,
   );
 
   it('need not say why, and who it was is in the log of the process', async () => {

@@ -282,7 +282,7 @@ describe('every route', () => {
       }),
       { numRuns: 400 },
     );
-  }, 120_000);
+  });
 
   it('survives one bad value among good ones, in every field of a body and of a query', async () => {
     const fields = (await operations()).flatMap((listed) => [
@@ -313,7 +313,7 @@ describe('every route', () => {
       };
       await Promise.all(BAD.map(send));
     }
-  }, 120_000);
+  });
 });
 
 const GOOD_PLACES: Readonly<Record<string, string>> = {

@@ -185,4 +185,4 @@ it('an API process that is killed anywhere in the middle has moved money once wh
     expect(await system.here.partition(upgrade.record.userId)).toHaveLength(2);
   }
   expect(await system.audit()).toEqual([]);
-}, 120_000);
+});

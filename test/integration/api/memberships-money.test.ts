@@ -360,7 +360,7 @@ describe('a refund', () => {
     );
     expect(await credits(record)).toBe(1);
     expect(await on.violations(record)).toEqual([]);
-  }, 20_000);
+  });
 
   it('without an answer is settled by the janitor, also after the bank told of it', async () => {
     const record = await paid();
@@ -372,7 +372,7 @@ describe('a refund', () => {
     expect(await on.here.row(record)).toMatchObject({ billingStatus: 'REFUNDED' });
     expect(await credits(record)).toBe(1);
     expect(await on.violations(record)).toEqual([]);
-  }, 20_000);
+  });
 
   it.each(STEPS)('that dies when %s is one refund when it is asked for again', async (step) => {
     const record = await paid();
@@ -530,7 +530,7 @@ describe('a reactivation', () => {
     });
     expect(await moved(member)).toEqual([1, 0]);
     expect(await on.violations(member)).toEqual([]);
-  }, 20_000);
+  });
 
   it('waits for the answer to a charge of what was cancelled: both would be paid', async () => {
     const record = await on.here.member();
@@ -541,7 +541,7 @@ describe('a reactivation', () => {
     expect(await on.settle(record)).toMatchObject({ settled: { verdict: 'collected' } });
     expect(await moved(record)).toEqual([1, 0]);
     expect(await on.violations(record)).toEqual([]);
-  }, 20_000);
+  });
 
   it('without an answer is settled by the janitor: paid, with what follows from it', async () => {
     const member = await former();
@@ -553,7 +553,7 @@ describe('a reactivation', () => {
     expect(await on.newest(member, 'SCHEDULED')).toMatchObject({ billingDate: DECEMBER });
     expect(await moved(member)).toEqual([1, 0]);
     expect(await on.violations(member)).toEqual([]);
-  }, 20_000);
+  });
 
   it('that nobody ever heard of is given up: CANCELLED, and nothing to come', async () => {
     const member = await former();
@@ -564,7 +564,7 @@ describe('a reactivation', () => {
     expect(await on.here.row(own)).toMatchObject({ billingStatus: 'CANCELLED' });
     expect(await on.here.partition(member.userId)).toHaveLength(2);
     expect(await on.violations(member)).toEqual([]);
-  }, 20_000);
+  });
 
   it.each(STEPS)('that dies when %s is one charge when it is asked for again', async (step) => {
     const member = await former();
@@ -764,7 +764,7 @@ describe('an upgrade', () => {
     expect(await on.here.partition(upcoming.userId)).toHaveLength(2);
     expect(await moved(upcoming)).toEqual([1, 0]);
     expect(await on.violations(upcoming)).toEqual([]);
-  }, 20_000);
+  });
 
   it('without an answer goes on when the same is asked again, and nothing else may begin', async () => {
     const upcoming = await member();
@@ -775,7 +775,7 @@ describe('an upgrade', () => {
     expect(await on.here.row(upcoming)).toMatchObject(upgradedRow);
     expect(await moved(upcoming)).toEqual([1, 0]);
     expect(await on.violations(upcoming)).toEqual([]);
-  }, 20_000);
+  });
 
   it.each(STEPS)(
     'that dies when %s is one charge and one upgrade when it is asked for again',
@@ -818,7 +818,7 @@ describe('an upgrade', () => {
       expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'refund-sent' } });
       expect(await moved(upcoming)).toEqual([1, 1]);
       expect(await on.violations(upcoming)).toEqual([]);
-    }, 20_000);
+    });
 
     it('is undone as well where it had been given up, and the bank tells of it after all', async () => {
       const upcoming = await member();
@@ -837,7 +837,7 @@ describe('an upgrade', () => {
       expect(await payments.apply(event)).toMatchObject({ result: 'changed' });
       expect(await on.here.row(own)).toMatchObject({ billingStatus: 'ERROR', transactionId });
       expect(await moved(upcoming)).toEqual([1, 1]);
-    }, 20_000);
+    });
 
     it('also while everything is frozen: nobody’s money is kept', async () => {
       const upcoming = await member();
@@ -880,6 +880,19 @@ describe('an upgrade', () => {
       expect(await upgrade(upcoming, '5.83', key)).toMatchObject(refusal('upgrade-undone'));
       expect(await moved(upcoming)).toEqual([1, 1]);
       expect(await on.violations(upcoming)).toEqual([]);
+    });
+
+    it('and is not given back by the same request once the bank has taken it back', async () => {
+      const upcoming = await member();
+      const key = randomUUID();
+      on.meanwhile('charged', upcoming, close(upcoming));
+      on.dieAt('outcome-written', upcoming);
+      expect(await upgrade(upcoming, '5.83', key)).toMatchObject(refusal('internal', 500));
+      const own = await on.newest(upcoming, 'COMPLETED');
+      await payments.tell('CHARGED_BACK', own);
+      expect(await on.here.row(own)).toMatchObject({ billingStatus: 'ERROR' });
+      expect(await upgrade(upcoming, '5.83', key)).toMatchObject(refusal('attempt-open'));
+      expect(await moved(upcoming)).toEqual([1, 0]);
     });
   });
 
@@ -924,19 +937,15 @@ describe('an upgrade', () => {
         downgrade,
         { billingAmount: 499, receiptTierName: 'Base:v0', isPendingDowngrade: true },
       ],
-    ])(
-      'is undone, because %s',
-      async (_, fields, meanwhile, left) => {
-        const { upcoming, own } = await unheardOf(fields, meanwhile);
-        const before = await on.here.row(upcoming);
-        expect(before).toMatchObject(left);
-        expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'refund-sent' } });
-        expect(await on.here.row(upcoming)).toEqual(before);
-        expect(await moved(upcoming)).toEqual([1, 1]);
-        expect(await on.violations(upcoming)).toEqual([]);
-      },
-      20_000,
-    );
+    ])('is undone, because %s', async (_, fields, meanwhile, left) => {
+      const { upcoming, own } = await unheardOf(fields, meanwhile);
+      const before = await on.here.row(upcoming);
+      expect(before).toMatchObject(left);
+      expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'refund-sent' } });
+      expect(await on.here.row(upcoming)).toEqual(before);
+      expect(await moved(upcoming)).toEqual([1, 1]);
+      expect(await on.violations(upcoming)).toEqual([]);
+    });
 
     it('comes about where it is billed as it was again', async () => {
       const back = happens(['SUB_PAUSED'], ['UNPAUSE'], ['RETRACT', { term: 'YEARLY' }]);
@@ -949,7 +958,7 @@ describe('an upgrade', () => {
       });
       expect(await moved(upcoming)).toEqual([1, 0]);
       expect(await on.violations(upcoming)).toEqual([]);
-    }, 20_000);
+    });
 
     it('comes about as before where the attempt was stored by a release that did not keep them', async () => {
       const { client, tables } = on.here.store;
@@ -967,7 +976,7 @@ describe('an upgrade', () => {
       });
       expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'collected' } });
       expect(await on.here.row(upcoming)).toMatchObject({ billingAmount: 1999, receiptTierName: 'Best:v1' });
-    }, 20_000);
+    });
   });
 
   it.each([
@@ -1001,7 +1010,7 @@ describe('an upgrade', () => {
     await on.loseAnswers(upcoming, 'payments');
     await on.here.collect('MANUAL_REPAYMENT', upcoming);
     expect(await upgrade(upcoming)).toMatchObject(refusal('attempt-open'));
-  }, 20_000);
+  });
 
   it('with garbage is refused', async () => {
     const upcoming = await member();

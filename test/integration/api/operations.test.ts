@@ -65,14 +65,10 @@ describe('a run', () => {
     expect((second.body as { run_id: string }).run_id).toBe('scheduled-20261116T080000Z');
 
     const url = '/ops/runs/scheduled-20261116T080000Z';
-    const report = await eventually(
-      'the run is over',
-      async () => {
-        const found = await get(url);
-        return found['status'] === 'complete' && found;
-      },
-      60_000,
-    );
+    const report = await eventually('the run is over', async () => {
+      const found = await get(url);
+      return found['status'] === 'complete' && found;
+    });
     expect(report).toMatchObject({
       records: 5,
       by_verdict: { collected: { count: 4 } },
@@ -88,7 +84,7 @@ describe('a run', () => {
     expect(verdicts.find(({ user_id: id }) => id === poor!.userId)!.verdict).not.toBe('collected');
     const { runs } = (await get('/ops/runs?limit=1')) as { runs: { run_id: string }[] };
     expect(runs.map(({ run_id: id }) => id)).toEqual(['scheduled-20261116T080000Z']);
-  }, 90_000);
+  });
 
   it('is not foretold for a day of which nobody can tell anything', async () => {
     for (const as_of of ['2027-02-16T08:00:01Z', '9999-12-31T00:00:00Z'])
@@ -172,7 +168,7 @@ describe('a batch', () => {
       await eventually('it is collected', async () => (await get(url))['outcome'] === 'collected');
     }
     expect(await debitsOf(system.here, records)).toEqual([1, 1, 1]);
-  }, 60_000);
+  });
 
   it('ordered again under its key is the same; with other ids it is refused', async () => {
     const records = await system.members(2, {}, { billingStatus: 'ERROR' });
@@ -189,7 +185,7 @@ describe('a batch', () => {
     await eventually('all are collected', async () =>
       (await debitsOf(system.here, records)).every((count) => count === 1),
     );
-  }, 60_000);
+  });
 
   it('names what cannot be read, and collects the others', async () => {
     const [broken, record] = await system.members(2, {}, { billingStatus: 'ERROR' });
@@ -273,7 +269,7 @@ describe('a freeze', () => {
     expect(await get(url)).toMatchObject({ outcome: 'deferred' });
     expect(await debitsOf(system.here, [record!])).toEqual([0]);
     expect((await client.call('DELETE', `/ops/freezes/${encodeURIComponent(target)}`)).status).toBe(200);
-  }, 60_000);
+  });
 
   it.each([
     [{ target: 'everything', reason: 'x' }, 'target'],

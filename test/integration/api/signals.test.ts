@@ -77,7 +77,7 @@ describe('a signal', () => {
       expect(await done(request!.status_url)).toMatchObject({ status: 'done', outcome: 'collected' });
       expect(await system.here.row(record)).toMatchObject({ billingStatus: 'COMPLETED', process: path });
     }
-  }, 60_000);
+  });
 
   it('of somebody who owes nothing is taken and asks for nothing', async () => {
     const [record] = await system.members(1);
@@ -117,7 +117,7 @@ describe('signals that come again', () => {
     expect(new Set(requests.map(({ job_id: id }) => id)).size).toBe(1);
     await done(requests[0]!.status_url);
     expect(await debitsOf(system.here, [record])).toEqual([1]);
-  }, 60_000);
+  });
 
   it('of another kind, or later, or of another member are signals of their own', async () => {
     const record = await owing();
@@ -131,7 +131,7 @@ describe('signals that come again', () => {
     await minutesPass(10);
     const [later] = requestsOf(await post('income', income(record, { id: 'b' })));
     expect(later!.job_id).not.toBe(first!.job_id);
-  }, 60_000);
+  });
 
   it('delivered again much later, a signal gives the request that it gave', async () => {
     const record = await owing();
@@ -142,7 +142,7 @@ describe('signals that come again', () => {
     await minutesPass(60);
     const [again] = requestsOf(await post('income', signal));
     expect(again).toEqual(first);
-  }, 60_000);
+  });
 
   it('delivered again much later, a signal that counted as another still does', async () => {
     const record = await owing();
@@ -153,7 +153,7 @@ describe('signals that come again', () => {
     await owedAgain(record);
     await minutesPass(60);
     expect(await post('income', other)).toMatchObject({ body: { counts_as: signal.id, requests: [first] } });
-  }, 60_000);
+  });
 });
 
 /** The charge came back. */
@@ -195,5 +195,5 @@ describe('a signal while Redis is away', () => {
     await system.scheduler();
     expect(await done(request!.status_url)).toMatchObject({ outcome: 'collected' });
     expect(await debitsOf(system.here, [record])).toEqual([1]);
-  }, 60_000);
+  });
 });

@@ -130,5 +130,5 @@ describe('a bridge process without Redis', () => {
     child.kill('SIGTERM');
     const [code] = (await once(child, 'close')) as [number | null];
     expect([code, bridge.output()]).toEqual([0, expect.stringContaining('stopped')]);
-  }, 60_000);
+  });
 });

@@ -36,7 +36,7 @@ describe('batch', () => {
     expect(figuresOf(again)).toMatchObject({ requests: [{ status: 'done' }, { status: 'done' }] });
     expect(await debitsOf(system.here, [one!, two!])).toEqual([1, 1]);
     await folder.remove();
-  }, 60_000);
+  });
 
   it('names the ids that nobody has, and ends with 1', async () => {
     const { code, out } = await collections(['batch', 'no-such-record']);
@@ -71,5 +71,5 @@ describe('batch', () => {
     const { code, out } = await collections(['batch', record!.subscriptionId], { REDIS_URL });
     expect(code).toBe(0);
     expect(out).toContain('Redis does not answer');
-  }, 60_000);
+  });
 });

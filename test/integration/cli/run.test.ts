@@ -72,7 +72,7 @@ describe('with workers', () => {
     expect([again.code, again.error]).toEqual([0, '']);
     expect(again.out).toContain('run scheduled-20261116T080000Z is complete');
     for (const record of paying) expect(debits(await system.here.ledger(record))).toBe(1);
-  }, 60_000);
+  });
 
   it('says where the run decided otherwise than foretold', async () => {
     const [first] = await system.members(2, {}, { billingStatus: 'ERROR' });
@@ -84,7 +84,7 @@ describe('with workers', () => {
       { plan: 'deferred', forecast: { count: 0, amount: '0.00' }, run: { count: 1, amount: '4.99' } },
     ]);
     expect(answer.error).toMatch(/deferred │ 0 +│ 0\.00 +│ 1 +│ 4\.99/);
-  }, 60_000);
+  });
 
   it('a run that stops itself ends with 1, and the forecast has said so', async () => {
     await system.members(50, { status: 'BANNED' }, { billingStatus: 'PAUSED' });
@@ -94,7 +94,7 @@ describe('with workers', () => {
     const answer = await collections('run', 'pause', '--wait');
     expect(answer.code).toBe(1);
     expect(answer.out).toContain('the run stopped itself');
-  }, 60_000);
+  });
 
   it('run without --wait leaves it to the workers; a time is cut to its second', async () => {
     const answer = await collections('run', 'stale', '--as-of', '2026-11-16T07:59:59.9Z', '--json');
@@ -105,7 +105,7 @@ describe('with workers', () => {
       duration_ms: null,
     });
     expect(await system.over('stale-20261116T075959Z' as RunId)).toMatchObject({ status: 'complete' });
-  }, 60_000);
+  });
 
   it('no run is ahead of the clock; a forecast may be', async () => {
     const ahead = ['scheduled', '--as-of', '2026-11-16T08:00:01Z'];
@@ -147,7 +147,7 @@ describe('without workers', () => {
     expect(error).toContain('run scheduled-20261116T080000Z goes on without this command');
     await system.worker();
     expect(await system.over('scheduled-20261116T080000Z' as RunId)).toMatchObject({ due: 2 });
-  }, 90_000);
+  });
 
   it('a Redis that is down costs the shelf of a forecast, and delays a run, no more', async () => {
     await system.redis.kill();
@@ -159,5 +159,5 @@ describe('without workers', () => {
     expect(run.code).toBe(0);
     expect(run.out).toContain('The run is stored');
     expect(await system.runs.get('retry-20261116T080000Z' as RunId)).toMatchObject({ status: 'running' });
-  }, 60_000);
+  });
 });

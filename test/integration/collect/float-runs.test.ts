@@ -88,7 +88,7 @@ describe.each(FLOAT_PROCESSES)('a %s run', (process) => {
     expect(report!.byPlan.charge!.count).toBeGreaterThan(0);
     expect(report!.byPlan.deferred!.count).toBe(2);
     expect(due).toBe({ 'float-tomorrow': 9, 'float-today': 10, 'float-retry': 12 }[process]);
-  }, 60_000);
+  });
 });
 
 describe('a run of floats', () => {

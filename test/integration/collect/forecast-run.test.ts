@@ -234,7 +234,6 @@ describe('a forecast', () => {
       expect(foretold.records + foretold.malformed).toBe(report!.records);
       expect(foretold.amount).toBe(report!.amount);
     },
-    60_000,
   );
 
   it('shows many kinds of plans for such members: the comparison is not of next to nothing', async () => {

@@ -89,25 +89,21 @@ describe('six events on real tables', () => {
   it.each([
     ['lemonsqueezy', (ref: string) => lemonSqueezyHistory(ref, owner()), 'active'],
     ['apple_iap', (ref: string) => appleHistory(desk.chain, ref, randomUUID()), 'expired'],
-  ])(
-    'of %s end the same in any order',
-    async (gateway, history, end) => {
-      const right = newRef();
-      await applied(history(right));
-      const wanted = state(await desk.subscription(gateway, right));
-      expect(wanted.status).toBe(end);
-      const indexes = permutations([0, 1, 2, 3, 4, 5]);
-      // All 720 are tried on the rules themselves; here two that begin with each of them.
-      const some = indexes.filter((_, index) => index % 60 === 0);
-      await aFewAtOnce(8, some, async (order) => {
-        const ref = newRef();
-        const posts = history(ref);
-        await applied(order.map((index) => posts[index]!));
-        expect(state(await desk.subscription(gateway, ref)), order.join()).toEqual(wanted);
-      });
-    },
-    60_000,
-  );
+  ])('of %s end the same in any order', async (gateway, history, end) => {
+    const right = newRef();
+    await applied(history(right));
+    const wanted = state(await desk.subscription(gateway, right));
+    expect(wanted.status).toBe(end);
+    const indexes = permutations([0, 1, 2, 3, 4, 5]);
+    // All 720 are tried on the rules themselves; here two that begin with each of them.
+    const some = indexes.filter((_, index) => index % 60 === 0);
+    await aFewAtOnce(8, some, async (order) => {
+      const ref = newRef();
+      const posts = history(ref);
+      await applied(order.map((index) => posts[index]!));
+      expect(state(await desk.subscription(gateway, ref)), order.join()).toEqual(wanted);
+    });
+  });
 });
 
 describe('fifty webhooks of one subscription at once', () => {

@@ -142,7 +142,7 @@ beforeAll(async () => {
   on = await bench();
   payments = paymentDesk(on.here);
   result = await liveThrough({ on, memberships: membershipDesk(on.here), payments }, PAIRS);
-}, 300_000);
+});
 afterAll(async () => {
   await payments.close();
   await on.close();

@@ -90,7 +90,7 @@ describe('membership events on the stream', () => {
     await eventually('both were applied', async () => (await causes(retracted)).length === 3);
     expect(await causes(retracted)).toEqual(['plan-changed', 'membership-cancelled', 'membership-retracted']);
     expect(await system.audit()).toEqual([]);
-  }, 60_000);
+  });
 
   it('wait for the user service, in their order, and nobody lands in quarantine; others go on', async () => {
     const [waiting, other] = await system.members(2);
@@ -114,7 +114,7 @@ describe('membership events on the stream', () => {
     expect(known.membershipEvent).toBe('unapplied');
     await system.here.faults([]);
     await becomes(waiting!, { billingStatus: 'SCHEDULED', updatedEvent: 'UNPAUSE' });
-  }, 60_000);
+  });
 
   it('that fail three times go to quarantine; the next one of the member waits until then, others do not', async () => {
     const [troubled, other] = await system.members(2, {}, { term: 'YEARLY' });
@@ -145,7 +145,7 @@ describe('membership events on the stream', () => {
     const known = () =>
       system.here.dependencies.pipeline.readBackground({ ...troubled!, triggerId: '', accountId: null });
     await eventually('only the mark is left', async () => (await known()).membershipEvent === 'quarantined');
-  }, 60_000);
+  });
 
   it('are applied in the end although Redis forgot their jobs', async () => {
     const members = await system.members(3);
@@ -168,7 +168,7 @@ describe('membership events on the stream', () => {
     for (const member of members)
       await becomes(member, { billingStatus: 'SCHEDULED', updatedEvent: 'UNPAUSE' });
     expect(await scheduler.stop()).toBe(0);
-  }, 60_000);
+  });
 
   it('a poison record in the middle goes to quarantine, and those behind it are applied', async () => {
     const [member] = await system.members(1);
@@ -188,7 +188,7 @@ describe('membership events on the stream', () => {
     const unread = items.filter(({ event }) => event === null);
     expect(unread).toMatchObject([{ stream: 'users' }]);
     expect(Buffer.from(unread[0]!.raw!, 'base64').toString()).toBe('{"id": "cut off');
-  }, 60_000);
+  });
 });
 
 describe('payment events on the stream', () => {
@@ -232,7 +232,7 @@ describe('payment events on the stream', () => {
       ({ data }) => data['cause'],
     );
     expect(causes.filter((cause) => cause === 'ach-completed')).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('bring floats to where the bank has them, and send whose advance came back', async () => {
     const desk = floatDesk(system.here);
@@ -263,5 +263,5 @@ describe('payment events on the stream', () => {
     for (const [float, status] of ends)
       await eventually(`it is ${status}`, async () => (await desk.row(float)).status === status);
     expect(await system.here.dependencies.users.get(sentBack.userId)).toMatchObject({ status: 'BANNED' });
-  }, 60_000);
+  });
 });

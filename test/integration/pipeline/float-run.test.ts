@@ -50,7 +50,7 @@ describe('a run of floats', () => {
       ['PINLESS', 'RETURNED'],
       ['ACH', 'ACHSENT'],
     ]);
-  }, 60_000);
+  });
 
   it('with workers that are killed at every step is completed, and nobody is debited twice', async () => {
     const victims = await Promise.all(STEPS.map(() => desk.float()));
@@ -72,5 +72,5 @@ describe('a run of floats', () => {
       ]);
     }
     expect(await system.audit()).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -52,7 +52,7 @@ describe('a worker that is asked to stop in the middle of a run', () => {
     expect((await system.over(runId)).report).toMatchObject({ byVerdict: { collected: { count: 40 } } });
     expect(await debitsOf(system.here, records)).toEqual(records.map(() => 1));
     expect(await other.stop()).toBe(0);
-  }, 120_000);
+  });
 
   it('leaves also when Redis was away from its start', async () => {
     const port = await closedPort();
@@ -62,7 +62,7 @@ describe('a worker that is asked to stop in the middle of a run', () => {
       system.started().find((process) => process.output().includes('ECONNREFUSED')),
     );
     expect(await lost.stop()).toBe(0);
-  }, 60_000);
+  });
 
   it('leaves within thirty seconds also while Redis is away', async () => {
     await system.members(40, { answer_delay_ms: 50 });
@@ -78,5 +78,5 @@ describe('a worker that is asked to stop in the middle of a run', () => {
     expect(performance.now() - asked).toBeLessThan(30_000);
     expect(await heldLocks()).toBe(0);
     expect(await system.audit()).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -38,7 +38,7 @@ describe('workers that are killed at every step', () => {
       expect(next).toMatchObject({ billingStatus: 'SCHEDULED' });
     }
     expect(await system.audit()).toEqual([]);
-  }, 180_000);
+  });
 
   it('after a decline was written do not try again: the job finds its verdict', async () => {
     const declines = { pinless: { mode: 'decline', code: '14' } };
@@ -56,5 +56,5 @@ describe('workers that are killed at every step', () => {
     });
     const asked = (await system.here.ledger(record!)).filter(({ type }) => type === 'payment.applied');
     expect(asked).toHaveLength(1);
-  }, 120_000);
+  });
 });

@@ -41,7 +41,7 @@ describe('a run', () => {
     expect(await debitsOf(system.here, records)).toEqual(records.map(() => 1));
     expect(await system.audit()).toEqual([]);
     for (const running of [worker, scheduler]) expect(await running.stop()).toBe(0);
-  }, 120_000);
+  });
 
   it('and another of the same process, started together, handle each record once', async () => {
     const records = await system.members(20);
@@ -56,5 +56,5 @@ describe('a run', () => {
     expect(collected.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(20);
     expect(await debitsOf(system.here, records)).toEqual(records.map(() => 1));
     expect(await system.audit()).toEqual([]);
-  }, 120_000);
+  });
 });

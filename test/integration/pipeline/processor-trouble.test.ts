@@ -44,7 +44,7 @@ describe('a processor that is down', () => {
     const charged = await debitsOf(system.here, records);
     expect(charged.every((count) => count <= 1)).toBe(true);
     expect(charged.filter((count) => count === 1)).toHaveLength(collected?.count ?? 0);
-  }, 120_000);
+  });
 });
 
 describe('an answer that is lost after the charge was made', () => {
@@ -69,5 +69,5 @@ describe('an answer that is lost after the charge was made', () => {
     });
     expect(await debitsOf(system.here, [record!])).toEqual([1]);
     expect(await system.audit()).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -22,5 +22,5 @@ describe('a scheduled run over two worker processes', () => {
     expect(await debitsOf(system.here, records)).toEqual(records.map(() => 1));
     expect(await system.audit()).toEqual([]);
     for (const worker of [one, two]) expect(await worker.stop()).toBe(0);
-  }, 180_000);
+  });
 });

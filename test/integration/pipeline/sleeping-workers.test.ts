@@ -54,5 +54,5 @@ describe.each([
     expect(await everything(record!, runId)).toBe(before);
     expect(await debitsOf(system.here, [record!])).toEqual([1]);
     expect(await system.audit()).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -97,7 +97,7 @@ beforeAll(async () => {
     for (const paymentDay of PAYMENT_DAYS) subscriptions.push(await create(accountId, paymentDay));
   }
   for (let date = `${YEAR}-01-01`; date <= `${YEAR}-12-31`; date = daysBefore(date, -1)) await live(date);
-}, 180_000);
+});
 afterAll(() => here.close());
 
 const rawReceipts = async (accountId: AccountId) => {

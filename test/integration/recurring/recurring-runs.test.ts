@@ -83,7 +83,7 @@ describe('a run of payments', () => {
       records: 4,
       byVerdict: { collected: { count: 1 }, declined: { count: 1 }, deferred: { count: 2 } },
     });
-  }, 60_000);
+  });
 
   it('is foretold of a day to come as if what is to be told of until then had been', async () => {
     const reminder = day(`${year}-06-09`);
