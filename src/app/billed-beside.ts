@@ -9,8 +9,18 @@ import { isOneUnderWay } from './read-state.ts';
  */
 export const isBilledBeside = async (
   pipeline: Pick<PipelineStore, 'readBackground'>,
-  { billedBefore }: Pick<Attempt, 'billedBefore'>,
+  attempt: Opening,
   partition: readonly StoredSubscription[],
 ): Promise<boolean> =>
-  (billedBefore !== undefined && billedOf(partition) > billedBefore) ||
-  isOneUnderWay(pipeline, partition.filter(mayBeBilledBeside));
+  wasBilledSince(attempt, partition) || isOneUnderWay(pipeline, partition.filter(mayBeBilledBeside));
+
+type Opening = Pick<Attempt, 'billedBefore' | 'openedAt'>;
+
+/** Attempts from before the count was kept have only their time. */
+const wasBilledSince = (
+  { billedBefore, openedAt }: Opening,
+  partition: readonly StoredSubscription[],
+): boolean =>
+  billedBefore === undefined
+    ? partition.some(({ initialRunDate }) => initialRunDate !== null && initialRunDate > openedAt)
+    : billedOf(partition) > billedBefore;

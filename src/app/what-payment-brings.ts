@@ -2,7 +2,7 @@ import type { Instant } from '../domain/instant.ts';
 import { isLeaving } from '../domain/leaving.ts';
 import { periodAfterPayment } from '../domain/outcomes.ts';
 import { inPlan, isStillIn } from '../domain/plans/change-plan.ts';
-import { REACTIVATED, asPeriod, wasEndedByComingBack } from '../domain/plans/coming-back.ts';
+import { REACTIVATED, asPeriod, isPaidByComingBack } from '../domain/plans/coming-back.ts';
 import { isRepriceable, isToCome } from '../domain/plans/upcoming.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Attempt, UpgradeOf } from '../ports/pipeline.ts';
@@ -30,7 +30,7 @@ export async function whatPaymentBrings(
   change: Subscription,
 ): Promise<Consequences> {
   if (attempt.upgrades !== null) return upgraded(theCase, attempt.upgrades);
-  if (wasEndedByComingBack(theCase.record)) return IN_VAIN;
+  if (isPaidByComingBack(theCase.record, theCase.partition)) return IN_VAIN;
   const isWayBack = attempt.process === 'REACTIVATION';
   const { pipeline } = theCase.dependencies;
   if (isWayBack && (await isBilledBeside(pipeline, attempt, theCase.partition))) return IN_VAIN;

@@ -25,7 +25,7 @@ export interface OwnPayment {
   readonly partition: readonly StoredSubscription[];
 }
 
-/** What became of the money where it was paid in vain. Null: it was not. */
+/** What became of the money where it was paid in vain. Null: it was not, or whether it goes back is not known yet. */
 export function moneyPaidInVain({ verdict, reason }: Verdict): string | null {
   if (verdict === 'refund-sent') return 'what was paid goes back';
   return verdict === 'refund-declined' ? `the processor refused to give back what was paid: ${reason}` : null;

@@ -1,3 +1,5 @@
+import { nextBillingDate } from '../billing-dates.ts';
+import { dateOf, partsOf } from '../calendar-date.ts';
 import type { Subscription } from '../subscription.ts';
 import { ACCOUNT_CLOSED } from '../subscription.ts';
 import { isPeriod, isToCome } from './upcoming.ts';
@@ -35,11 +37,23 @@ export const mayBeBilledBeside = (record: Subscription): boolean =>
   (isToCome(record) || (record.billingStatus === 'CANCELLED' && isPeriod(record)));
 
 /**
- * A period that was to come when its member came back, which has paid for its weeks. A charge of it that had been given up
- * may turn out to have been made.
+ * A period that was to come when its member came back, which has paid for its weeks: it ended with that, or had with the
+ * account. A charge of it that had been given up may turn out to have been made. One that was tried before is owed.
  */
-export const wasEndedByComingBack = (record: Subscription): boolean =>
-  record.billingStatus === 'CANCELLED' && record.updatedEvent === REACTIVATED && isPeriod(record);
+export const isPaidByComingBack = (record: Subscription, partition: readonly Subscription[]): boolean =>
+  record.billingStatus === 'CANCELLED' &&
+  record.initialRunDate === null &&
+  isPeriod(record) &&
+  (record.updatedEvent === REACTIVATED ||
+    partition.some((back) => isPaidBack(back) && hasWeeksOf(back, record)));
+
+const isPaidBack = ({ process, billingStatus, initialRunDate }: Subscription): boolean =>
+  process === 'REACTIVATION' && billingStatus === 'COMPLETED' && initialRunDate !== null;
+
+/** The period after coming back begins where its weeks end. */
+const hasWeeksOf = (back: Subscription, { billingDate }: Subscription): boolean =>
+  back.billingDate < billingDate &&
+  billingDate < nextBillingDate(back, partsOf(dateOf(back.billingDate)).day);
 
 /** The period that such a record stands for. Any other record is what it is. */
 export function asPeriod<S extends Subscription>(record: S): S {

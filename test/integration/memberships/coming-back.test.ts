@@ -5,6 +5,7 @@ import { plusDays, plusMs } from '../../../src/domain/instant.ts';
 import type { MembershipEventType } from '../../../src/domain/memberships/membership-event.ts';
 import type { UserId } from '../../../src/domain/subscription.ts';
 import type { DeskDependencies } from '../../../src/app/desk/desk.ts';
+import { isBilledBeside } from '../../../src/app/billed-beside.ts';
 import { reactivate as comeBack } from '../../../src/app/desk/reactivate.ts';
 import { settleAttempt } from '../../../src/app/settle-attempt.ts';
 import type { CollectionStep, OnStep } from '../../../src/ports/steps.ts';
@@ -221,6 +222,15 @@ describe('a reactivation whose answer was lost', () => {
         expect(await chainFindings(own)).toEqual([]);
       });
 
+      it('is given back also where the attempt was stored by a release that did not count what was billed', async () => {
+        const own = await billedSince();
+        const [attempt] = await on.here.dependencies.pipeline.attemptsOn(own.subscriptionId);
+        const partition = await on.here.partition(own.userId);
+        const { billedBefore, ...older } = attempt!;
+        expect(billedBefore).toBe(0);
+        expect(await isBilledBeside(on.here.dependencies.pipeline, older, partition)).toBe(true);
+      });
+
       it('is given back also where it was billed by a process whose clock is behind', async () => {
         const { own, old } = await takenBack();
         on.here.now = plusMs(start, -60_000);
@@ -368,14 +378,14 @@ describe('a charge that was given up, of a period that was ended by coming back'
   beforeAll(() => void (desk = payments()));
   afterAll(() => desk.close());
 
-  it('is given back when it turns out to have been made: those weeks were paid for since', async () => {
+  /** Billed on the 20th, and paid by hand on the 16th: nobody knows, and after a day it is given up. */
+  async function givenUp(): Promise<{ old: StoredSubscription; isMade: () => Promise<void> }> {
     const [old] = await on.desk.member([{ billingDate: at('2026-11-20T06:00:00Z') }]);
     await on.loseAnswers(old!, 'payments');
     expect(await on.here.collect('MANUAL_REPAYMENT', old!)).toMatchObject({ verdict: 'unknown' });
     const { dependencies } = on.here;
     const [attempt] = await dependencies.pipeline.attemptsOn(old!.subscriptionId);
     const { confirmationId } = (await dependencies.processor.findByKey(attempt!.attemptId))!;
-    await says(old!, 'CANCEL');
     on.here.now = plusDays(on.here.now, 2);
     const knowsNothing = { ...dependencies.processor, findByKey: () => Promise.resolve(null) };
     const aDay = { abandonAfterMs: 86_400_000 };
@@ -383,21 +393,55 @@ describe('a charge that was given up, of a period that was ended by coming back'
       settled: { verdict: 'declined' },
     });
     await on.here.faults([]);
-    expect(await reactivate(old!)).toMatchObject({ status: 201 });
-    const toComeThen = await toCome(old!);
+    const isMade = async (): Promise<void> => {
+      await desk.tell('COMPLETED', { ...(await on.here.row(old!)), transactionId: confirmationId });
+      expect(await on.here.row(old!)).toMatchObject({
+        billingStatus: 'COMPLETED',
+        transactionId: confirmationId,
+      });
+      expect(await on.violations(old!)).toEqual([]);
+    };
+    return { old: old!, isMade };
+  }
 
-    const paid = { ...(await on.here.row(old!)), transactionId: confirmationId };
-    await desk.tell('COMPLETED', paid);
-    expect(await on.here.row(old!)).toMatchObject({
-      billingStatus: 'COMPLETED',
-      transactionId: confirmationId,
-    });
-    const moved = (await on.here.ledger(old!)).flatMap(({ effect }) => effect ?? []);
-    expect(moved).toEqual(['debit', 'credit']);
-    expect(await toCome(old!)).toEqual(toComeThen);
-    expect(await on.violations(old!)).toEqual([]);
-    expect(await desk.tell('REFUNDED', paid)).toMatchObject({ result: 'changed' });
-    expect(await on.violations(old!)).toEqual([]);
+  const moved = async (record: StoredSubscription): Promise<string[]> =>
+    (await on.here.ledger(record)).flatMap(({ effect }) => effect ?? []);
+
+  it.each<[string, MembershipEventType]>([
+    ['cancelled', 'CANCEL'],
+    ['closed with the account', 'CLOSEACCOUNT'],
+  ])(
+    'having been %s, is given back when it turns out to have been made: those weeks were paid for since',
+    async (_, type) => {
+      const { old, isMade } = await givenUp();
+      await says(old, type);
+      expect(await reactivate(old)).toMatchObject({ status: 201 });
+      const toComeThen = await toCome(old);
+      expect(toComeThen).toHaveLength(1);
+      await isMade();
+      expect(await moved(old)).toEqual(['debit', 'credit']);
+      expect(await toCome(old)).toEqual(toComeThen);
+      expect(await desk.tell('REFUNDED', await on.here.row(old))).toMatchObject({ result: 'changed' });
+      expect(await on.violations(old)).toEqual([]);
+    },
+  );
+
+  it('is given back also where the account is closed before coming back has an answer', async () => {
+    const { old, isMade } = await givenUp();
+    await says(old, 'CANCEL');
+    const own = await unanswered(old);
+    await says(old, 'CLOSEACCOUNT');
+    expect(await on.settle(own)).toMatchObject({ settled: { verdict: 'collected' } });
+    await isMade();
+    expect(await toCome(own)).toEqual([]);
+    expect(await moved(old)).toEqual(['debit', 'credit']);
+  });
+
+  it('is kept where the account was closed and its owner did not come back', async () => {
+    const { old, isMade } = await givenUp();
+    await says(old, 'CLOSEACCOUNT');
+    await isMade();
+    expect(await moved(old)).toEqual(['debit']);
   });
 });
 
