@@ -508,8 +508,16 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'come-back-and-pay-what-was-given-up',
     what: 'who came back, and whose older charge was given up and made all the same, has paid for the same weeks twice',
     file: 'src/app/what-payment-brings.ts',
-    find: 'if (wasEndedByComingBack(theCase.record)) return IN_VAIN;',
+    find: 'if (isPaidByComingBack(theCase.record, theCase.partition)) return IN_VAIN;',
     replace: '',
+    test: 'test/integration/memberships/coming-back.test.ts',
+  },
+  {
+    name: 'close-come-back-and-pay-what-was-given-up',
+    what: 'the same, of a period that was closed with the account before its owner came back',
+    file: 'src/domain/plans/coming-back.ts',
+    find: 'partition.some((back) => isPaidBack(back) && hasWeeksOf(back, record)));',
+    replace: 'false);',
     test: 'test/integration/memberships/coming-back.test.ts',
   },
   {
@@ -643,6 +651,13 @@ export const MUTANTS: readonly Mutant[] = [
     find: "if (isPaidAlready(facts.log)) return skipped('paid-already');",
     replace: '',
     test: 'test/unit/domain/floats/decide-float.test.ts',
+  },
+  {
+    name: 'foretell-without-the-account',
+    what: 'a forecast forgets the account that the run finds, and says that nobody can pay',
+    file: 'src/app/foretell-billing.ts',
+    find: 'foretell(dependencies, request, record, facts, sum);',
+    replace: 'foretell(dependencies, request, record, { ...facts, account: null }, sum);',
   },
   {
     name: 'keep-what-was-paid-for-nothing',

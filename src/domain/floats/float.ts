@@ -43,7 +43,7 @@ export interface Float {
   readonly lastRunTime: Instant;
   /** Null unless it is COMPLETED. */
   readonly completedAt: Instant | null;
-  /** When we were told that the advance came back: nothing is owed. Null: the member has it, as far as anybody knows. */
+  /** When we were told that the advance came back: nothing is owed. Null: the member has it, as far as the row tells. */
   readonly creditReturnedAt: Instant | null;
   /** Of the newest payment; empty where there was none. */
   readonly confirmationId: string;
