@@ -12,6 +12,7 @@ export interface SimFigures {
   readonly faults: number;
   readonly faultsByKind: Readonly<Record<string, number>>;
   readonly debits: number;
+  readonly foretold: number;
   readonly violations: number;
   /** Of the traces of all seeds. */
   readonly digest: string;
@@ -34,7 +35,7 @@ export async function runSeeds(
   const progress = out.progress('worlds', seeds);
   const digest = createHash('sha256');
   const faultsByKind: Record<string, number> = {};
-  let [done, steps, debits] = [0, 0, 0];
+  let [done, steps, debits, foretold] = [0, 0, 0, 0];
   const failures: SeedResult[] = [];
   let trace: readonly string[] = [];
   const wanted = Array.from({ length: seeds }, (_, i) => ({
@@ -47,6 +48,7 @@ export async function runSeeds(
     done += 1;
     steps += result.steps;
     debits += result.debits;
+    foretold += result.foretold;
     digest.update(result.digest);
     for (const [kind, count] of Object.entries(result.faults))
       faultsByKind[kind] = (faultsByKind[kind] ?? 0) + count;
@@ -65,6 +67,7 @@ export async function runSeeds(
       faults: Object.values(faultsByKind).reduce((sum, count) => sum + count, 0),
       faultsByKind,
       debits,
+      foretold,
       violations: failures.reduce((sum, { violations }) => sum + violations.length, 0),
       digest: digest.digest('hex'),
       duration_s: Math.round((performance.now() - startedMs) / 100) / 10,

@@ -65,6 +65,7 @@ const withoutResult = ({ seed }: SimulationOptions, how: string): SeedResult => 
   steps: 0,
   faults: {},
   debits: 0,
+  foretold: 0,
   violations: [
     {
       rule: NO_RESULT,

@@ -11,7 +11,7 @@ const LINES_SHOWN = 60;
 const MOST_VIOLATIONS = 10;
 
 export function showSummary(out: Terminal, figures: SimFigures): void {
-  const { seeds, days, users, steps, faults, faultsByKind, debits, digest, violations } = figures;
+  const { seeds, days, users, steps, faults, faultsByKind, debits, foretold, digest, violations } = figures;
   out.line();
   out.table(
     ['what went wrong on purpose', 'how often'],
@@ -21,7 +21,8 @@ export function showSummary(out: Terminal, figures: SimFigures): void {
   );
   out.line(
     `${plural(seeds, 'world')} of ${plural(users, 'member')} and ${plural(days, 'day')}: ${plural(steps, 'step')}, ` +
-      `${plural(faults, 'fault')}, ${plural(debits, 'debit')}, ${figures.duration_s} s.`,
+      `${plural(faults, 'fault')}, ${plural(debits, 'debit')}, ${plural(foretold, 'run')} compared with their forecasts, ` +
+      `${figures.duration_s} s.`,
   );
   out.line(`Digest of all traces: ${digest}`);
   out.line(

@@ -39,6 +39,8 @@ export interface SeedResult {
   readonly steps: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly debits: number;
+  /** Runs that were compared with what had been forecast for them. */
+  readonly foretold: number;
   readonly violations: readonly Violation[];
   readonly digest: string;
   /** Kept where something is wrong. */
@@ -98,6 +100,7 @@ class Simulation {
   private readonly crystalBall: CrystalBall;
   private readonly expiry: Random;
   private lastScheduledMs = 0;
+  private foretold = 0;
   private stack: string | null = null;
 
   constructor(options: SimulationOptions) {
@@ -243,7 +246,9 @@ class Simulation {
     return async () => {
       const decided = await this.crystalBall.decided(process, atMs);
       const hasChanged = oracle.promises.newsHeard !== newsBefore;
-      if (hasChanged || decided === null || isDeepStrictEqual(forecast, decided)) return;
+      if (hasChanged || decided === null) return;
+      this.foretold += 1;
+      if (isDeepStrictEqual(forecast, decided)) return;
       oracle.report({
         rule: 'as-foretold',
         userId: null,
@@ -318,6 +323,7 @@ class Simulation {
       steps: world.timeline.steps,
       faults: Object.fromEntries([...world.faults].sort(([a], [b]) => (a < b ? -1 : 1))),
       debits: oracle.money.debits,
+      foretold: this.foretold,
       violations: oracle.violations,
       digest: world.trace.digest(),
       trace: oracle.violations.length > 0 || options.keepTrace === true ? world.trace.lines : [],

@@ -92,13 +92,15 @@ function nothingToCome({ report, hasClosed }: QuietWorld, row: Item): void {
   report({ rule: '7', userId, recordId: text(row, 'subscription_id'), detail });
 }
 
-/** One initial attempt a day, and none on some days: whoever owes several periods takes several days. */
-const TRIED_MS = 4 * DAY_MS;
+/** Retry runs go an hour before scheduled ones, on the same days. */
+const RETRY_BEFORE_MS = 3_600_000;
+/** Pauses and old debts have runs of their own, and none on weekends. */
+const NEXT_RUN_MS = 4 * DAY_MS;
 
 const isSkipped = ({ lastRunMs }: QuietWorld, item: Item): boolean =>
   /^VERDICT#(scheduled|pause)-/.test(text(item, 'sk')) &&
   text(item, 'verdict') === 'skipped' &&
-  lastRunMs - ms(text(item, 'at')) < TRIED_MS;
+  lastRunMs - ms(text(item, 'at')) < NEXT_RUN_MS;
 
 /**
  * A period may be left for longer than that where no debit may go to the account, or while an older one is still to be tried
@@ -136,20 +138,20 @@ function leftOver({ report, nowMs }: QuietWorld, item: Item): void {
 const isRetried = ({ lastRunMs }: QuietWorld, item: Item): boolean =>
   /^VERDICT#(retry|stale)-/.test(text(item, 'sk')) &&
   text(item, 'verdict') !== 'no-op' &&
-  lastRunMs - ms(text(item, 'at')) < TRIED_MS;
+  lastRunMs - ms(text(item, 'at')) <= RETRY_BEFORE_MS;
 
 /** Whoever did not pay comes up in every retry run, whatever it makes of them, once the period has begun. */
 function notRetried({ report, lastRunMs }: QuietWorld, row: Item): void {
   if (text(row, 'billing_status') !== 'ERROR') return;
   const sinceMs = Math.max(ms(text(row, 'last_run_date')), ms(text(row, 'billing_date')));
-  if (lastRunMs - sinceMs <= TRIED_MS) return;
+  if (lastRunMs - sinceMs <= RETRY_BEFORE_MS) return;
   const [userId, recordId] = [text(row, 'user_id'), text(row, 'subscription_id')];
   const detail = `is ERROR since ${text(row, 'last_run_date')} and no run looked at it`;
   report({ rule: 'left-over', userId, recordId, detail });
 }
 
 /** Old debts are written off after thirty days; a pause ends with its period. */
-const ENDS_MS: Readonly<Record<string, number>> = { ERROR: 30 * DAY_MS + TRIED_MS, PAUSED: TRIED_MS };
+const ENDS_MS: Readonly<Record<string, number>> = { ERROR: 30 * DAY_MS + NEXT_RUN_MS, PAUSED: NEXT_RUN_MS };
 
 function notEnded({ report, neighboursOf, lastRunMs }: QuietWorld, row: Item): void {
   const [userId, status] = [text(row, 'user_id'), text(row, 'billing_status')];
@@ -165,7 +167,9 @@ function notTried({ report, neighboursOf, lastRunMs }: QuietWorld, row: Item): v
   if (text(row, 'billing_status') !== 'SCHEDULED') return;
   const wantsItNow = text(row, 'updated_event') === 'pause-pending-resume';
   const dueMs = ms(text(row, wantsItNow ? 'last_run_date' : 'billing_date'));
-  if (lastRunMs - dueMs <= TRIED_MS) return;
+  // What was written after the run was not there for it to find.
+  const sinceMs = Math.max(dueMs, ms(text(row, 'last_run_date')));
+  if (lastRunMs - sinceMs <= (wantsItNow ? NEXT_RUN_MS : 0)) return;
   const { status } = neighboursOf(text(row, 'user_id'));
   if (status !== 'ACTIVE') return;
   report({

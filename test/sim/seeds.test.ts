@@ -73,6 +73,7 @@ it('finds nothing wrong in twenty small worlds', async () => {
   expect(shown).toContain("Every rule held, the oracle's after each step and the audit's after each window");
   expect(figures).toMatchObject({ seeds: 20, days: 20, users: 60, violations: 0 });
   expect(figures['debits']).toBeGreaterThan(500);
+  expect(figures['foretold']).toBeGreaterThan(20);
   expect(figures['faults']).toBeGreaterThan(5_000);
   expect(Object.keys(figures['faultsByKind'] as object)).toEqual(expect.arrayContaining(FAULTS));
   expect(code).toBe(0);

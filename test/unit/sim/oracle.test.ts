@@ -556,6 +556,7 @@ describe('promises', () => {
 
 describe('when everything is quiet', () => {
   const DAY_MS = 86_400_000;
+  const JUST_NOW = new Date(NOW_MS).toISOString();
   const quiet = (more: Partial<Parameters<typeof checkLiveness>[0]>): string[] => {
     checkLiveness({
       rows: [],
@@ -592,6 +593,27 @@ describe('when everything is quiet', () => {
     ['a member is flagged', { pipeline: [item({ pk: 'USER#u1', sk: 'MEMBERSHIP' })] }, 'left-over'],
     ['a record is due for days', { rows: [rowOf({ billing_date: '2026-11-10T06:00:00Z' })] }, 'left-over'],
     [
+      'the last run left out a record that was due for an hour',
+      { rows: [rowOf({ billing_date: new Date(NOW_MS - DAY_MS / 24).toISOString() })] },
+      'left-over',
+    ],
+    [
+      'the last run did not ask again who had not paid the day before',
+      {
+        rows: [rowOf({ billing_status: 'ERROR', last_run_date: new Date(NOW_MS - DAY_MS).toISOString() })],
+        pipeline: [
+          item({
+            pk: 'SUB#s1',
+            sk: 'VERDICT#retry-x',
+            subscriptionId: 's1',
+            verdict: 'skipped',
+            at: new Date(NOW_MS - 2 * DAY_MS).toISOString(),
+          }),
+        ],
+      },
+      'left-over',
+    ],
+    [
       'a record was skipped once, long ago',
       {
         rows: [rowOf({ billing_date: '2026-11-01T06:00:00Z' })],
@@ -614,7 +636,7 @@ describe('when everything is quiet', () => {
     ],
     [
       'money is there that the record does not know of',
-      { rows: [rowOf({ billing_status: 'ERROR' })], moneyOf: moved(1) },
+      { rows: [rowOf({ billing_status: 'ERROR', last_run_date: JUST_NOW })], moneyOf: moved(1) },
       '5',
     ],
     [
@@ -637,7 +659,15 @@ describe('when everything is quiet', () => {
     ],
     [
       'a debt is never written off',
-      { rows: [rowOf({ billing_status: 'ERROR', billing_date: '2026-10-01T06:00:00Z' })] },
+      {
+        rows: [
+          rowOf({
+            billing_status: 'ERROR',
+            billing_date: '2026-10-01T06:00:00Z',
+            last_run_date: JUST_NOW,
+          }),
+        ],
+      },
       'left-over',
     ],
     [
