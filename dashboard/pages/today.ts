@@ -117,7 +117,9 @@ function totals({ runs }: Overview): Html {
       })}
     </dl>
     <p class="hint">
-      What came of the runs of today. Payments by hand, after a signal or in a batch are not among them.
+      What came of the runs of today, without payments by hand, after a signal or in a batch. What waits for
+      somebody from before is under <a href="/unsettled">Unsettled</a>,
+      <a href="/quarantine">Quarantine</a> and <a href="/gateways">Gateways</a>.
     </p>`;
 }
 

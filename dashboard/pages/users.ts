@@ -117,7 +117,7 @@ function recordTable(
           <th scope="col">Status</th>
           <th scope="col" class="n">Amount</th>
           <th scope="col">Term</th>
-          <th scope="col">Last process</th>
+          <th scope="col">Written by</th>
           <th scope="col">Record</th>
           ${mayAct ? html`<th scope="col">&nbsp;</th>` : null}
         </tr>
@@ -130,7 +130,7 @@ function recordTable(
               <td data-label="Status">${statusPill(record.billingStatus)}</td>
               <td class="n" data-label="Amount">${dollars(record.billingAmount)}</td>
               <td data-label="Term">${record.term}</td>
-              <td data-label="Last process">${record.process ?? '–'}</td>
+              <td data-label="Written by">${record.process ?? '–'}</td>
               <td data-label="Record">
                 ${
                   record.subscriptionId === explanation?.subscriptionId
