@@ -92,8 +92,9 @@ function nothingToCome({ report, hasClosed }: QuietWorld, row: Item): void {
   report({ rule: '7', userId, recordId: text(row, 'subscription_id'), detail });
 }
 
-/** Retry runs go an hour before scheduled ones, on the same days. */
-const RETRY_BEFORE_MS = 3_600_000;
+/** A retry run goes an hour before each scheduled one, and none for most of a day before that. Clocks may be off by an hour. */
+const SAME_MORNING_MS = DAY_MS / 2;
+const CLOCKS_OFF_MS = DAY_MS / 24;
 /** Pauses and old debts have runs of their own, and none on weekends. */
 const NEXT_RUN_MS = 4 * DAY_MS;
 
@@ -138,13 +139,13 @@ function leftOver({ report, nowMs }: QuietWorld, item: Item): void {
 const isRetried = ({ lastRunMs }: QuietWorld, item: Item): boolean =>
   /^VERDICT#(retry|stale)-/.test(text(item, 'sk')) &&
   text(item, 'verdict') !== 'no-op' &&
-  lastRunMs - ms(text(item, 'at')) <= RETRY_BEFORE_MS;
+  lastRunMs - ms(text(item, 'at')) <= SAME_MORNING_MS;
 
 /** Whoever did not pay comes up in every retry run, whatever it makes of them, once the period has begun. */
 function notRetried({ report, lastRunMs }: QuietWorld, row: Item): void {
   if (text(row, 'billing_status') !== 'ERROR') return;
   const sinceMs = Math.max(ms(text(row, 'last_run_date')), ms(text(row, 'billing_date')));
-  if (lastRunMs - sinceMs <= RETRY_BEFORE_MS) return;
+  if (lastRunMs - sinceMs <= SAME_MORNING_MS) return;
   const [userId, recordId] = [text(row, 'user_id'), text(row, 'subscription_id')];
   const detail = `is ERROR since ${text(row, 'last_run_date')} and no run looked at it`;
   report({ rule: 'left-over', userId, recordId, detail });
@@ -168,7 +169,7 @@ function notTried({ report, neighboursOf, lastRunMs }: QuietWorld, row: Item): v
   const wantsItNow = text(row, 'updated_event') === 'pause-pending-resume';
   const dueMs = ms(text(row, wantsItNow ? 'last_run_date' : 'billing_date'));
   // What was written after the run was not there for it to find.
-  const sinceMs = Math.max(dueMs, ms(text(row, 'last_run_date')));
+  const sinceMs = Math.max(dueMs, ms(text(row, 'last_run_date')) + CLOCKS_OFF_MS);
   if (lastRunMs - sinceMs <= (wantsItNow ? NEXT_RUN_MS : 0)) return;
   const { status } = neighboursOf(text(row, 'user_id'));
   if (status !== 'ACTIVE') return;

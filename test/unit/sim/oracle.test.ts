@@ -600,7 +600,13 @@ describe('when everything is quiet', () => {
     [
       'the last run did not ask again who had not paid the day before',
       {
-        rows: [rowOf({ billing_status: 'ERROR', last_run_date: new Date(NOW_MS - DAY_MS).toISOString() })],
+        rows: [
+          rowOf({
+            billing_status: 'ERROR',
+            billing_date: '2026-11-10T06:00:00Z',
+            last_run_date: new Date(NOW_MS - DAY_MS).toISOString(),
+          }),
+        ],
         pipeline: [
           item({
             pk: 'SUB#s1',
