@@ -516,8 +516,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'close-come-back-and-pay-what-was-given-up',
     what: 'the same, of a period that was closed with the account before its owner came back',
     file: 'src/domain/plans/coming-back.ts',
-    find: 'partition.some((back) => isPaidBack(back) && hasWeeksOf(back, record)));',
-    replace: 'false);',
+    find: 'partition.some((back) => isPaidBack(back) && wasThereBefore',
+    replace:
+      'record.updatedEvent === REACTIVATED && partition.some((back) => isPaidBack(back) && wasThereBefore',
     test: 'test/integration/memberships/coming-back.test.ts',
   },
   {

@@ -37,23 +37,25 @@ export const mayBeBilledBeside = (record: Subscription): boolean =>
   (isToCome(record) || (record.billingStatus === 'CANCELLED' && isPeriod(record)));
 
 /**
- * A period that was to come when its member came back, which has paid for its weeks: it ended with that, or had with the
- * account. A charge of it that had been given up may turn out to have been made. One that was tried before is owed.
+ * A period whose weeks its member has paid for by coming back: it was to come then, and ended with that, or had ended before.
+ * A charge of it that had been given up may turn out to have been made. One that was tried before is owed.
  */
 export const isPaidByComingBack = (record: Subscription, partition: readonly Subscription[]): boolean =>
   record.billingStatus === 'CANCELLED' &&
   record.initialRunDate === null &&
   isPeriod(record) &&
-  (record.updatedEvent === REACTIVATED ||
-    partition.some((back) => isPaidBack(back) && hasWeeksOf(back, record)));
+  partition.some((back) => isPaidBack(back) && wasThereBefore(record, back) && hasWeeksLeft(record, back));
 
 const isPaidBack = ({ process, billingStatus, initialRunDate }: Subscription): boolean =>
   process === 'REACTIVATION' && billingStatus === 'COMPLETED' && initialRunDate !== null;
 
-/** The period after coming back begins where its weeks end. */
-const hasWeeksOf = (back: Subscription, { billingDate }: Subscription): boolean =>
-  back.billingDate < billingDate &&
-  billingDate < nextBillingDate(back, partsOf(dateOf(back.billingDate)).day);
+/** What came later is a period of the membership that was paid for by coming back. Where it is not told, it was there. */
+const wasThereBefore = (record: Subscription, back: Subscription): boolean =>
+  record.createdDate === null || back.createdDate === null || record.createdDate < back.createdDate;
+
+/** Later periods have theirs to come: the membership that began by coming back is billed for those weeks. */
+const hasWeeksLeft = (record: Subscription, back: Subscription): boolean =>
+  back.billingDate < nextBillingDate(record, partsOf(dateOf(record.billingDate)).day);
 
 /** The period that such a record stands for. Any other record is what it is. */
 export function asPeriod<S extends Subscription>(record: S): S {
