@@ -2,7 +2,7 @@
  * What the pictures show beside what `npm start` does by itself: a past of two months, which is written into the store, and
  * what members and gateways tell, which takes the same way as in life, so that whatever comes of it is the code's own word.
  */
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutRecordCommand } from '@aws-sdk/client-kinesis';
@@ -198,8 +198,8 @@ async function addMoneyToDecide({ dynamodb }, { pipeline }, now) {
   });
   const money = (number, code, daysAgo) => ({
     userId: `demo-0000${number}`,
-    subscriptionId: `5f0c1f6e-8f53-5a0b-9d52-0000000000${number}`,
-    confirmationId: `ch_2f7d90b1${number}`,
+    subscriptionId: randomUUID(),
+    confirmationId: randomUUID(),
     code,
     amount: 499,
     at: plusDays(wholeSecond(now), -daysAgo),
