@@ -9,6 +9,7 @@ const all = {
   // These only end what hangs: a slow machine with neighbours takes several times as long, and that is no failure.
   testTimeout: 600_000,
   hookTimeout: 600_000,
+  expect: { poll: { timeout: 480_000, interval: 50 } },
 };
 
 export default defineConfig({

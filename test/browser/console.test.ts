@@ -36,7 +36,10 @@ afterAll(async () => {
 
 /** In a window of its own. */
 async function signedIn(role: keyof typeof TOKENS): Promise<Page> {
-  const page = await (await browser.newContext()).newPage();
+  const context = await browser.newContext();
+  // The limit of the test ends what hangs.
+  context.setDefaultTimeout(0);
+  const page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(error.message));
   await page.goto(here.url);
   await page.getByLabel('Name').fill(`${role}-name`);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Endpoints } from '../../src/embedded/stack-file.ts';
 import { temporaryFolder } from '../support/stack.ts';
 import {
@@ -15,9 +15,6 @@ import {
 } from './processes.ts';
 import { everywhere, readEverywhere, writeEverywhere } from './stores.ts';
 
-// A start takes two seconds, on a machine that is busy with other tests several times as long.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let parents: Fixture[];
 
@@ -28,7 +25,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const parent of parents) await parent.kill();
-  await expect.poll(() => commandLinesWith(folder.path), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => commandLinesWith(folder.path)).toEqual([]);
   await folder.remove();
 });
 
@@ -73,7 +70,7 @@ describe('when guard and parent are killed together', () => {
     process.kill(orphans.guard, 'SIGSTOP');
     await parent.kill();
     process.kill(orphans.guard, 'SIGKILL');
-    await expect.poll(() => lives(orphans.guard), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => lives(orphans.guard)).toBe(false);
     expect(serversOf(orphans).filter(lives)).toEqual(serversOf(orphans));
 
     const next = await startParent();
@@ -109,7 +106,7 @@ describe('when the next start comes while the guard of a dead parent is still at
     await parent.kill();
 
     const next = startParent();
-    await expect.poll(guardCount, { timeout: 20_000 }).toBe(2);
+    await expect.poll(guardCount).toBe(2);
     process.kill(old.guard, 'SIGCONT');
 
     await next;

@@ -59,7 +59,7 @@ export function allOf(pids: StackPids): number[] {
 }
 
 export async function expectAllGone(pids: StackPids): Promise<void> {
-  await expect.poll(() => allOf(pids).filter(lives), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => allOf(pids).filter(lives)).toEqual([]);
 }
 
 /** The living processes that name this text, as all of a stack but Redis name their data folder. */

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AlreadyRunningError } from '../../src/errors.ts';
 import { ensurePrograms } from '../../src/embedded/programs.ts';
 import { readRunningStack } from '../../src/embedded/stack-file.ts';
@@ -12,9 +12,6 @@ import { startStack, type Stack } from '../../src/embedded/stack.ts';
 import { temporaryFolder } from '../support/stack.ts';
 import { allOf, commandLinesWith, expectAllGone, lives, stackPids, stateOf } from './processes.ts';
 import { everywhere, kinesis, readEverywhere, writeEverywhere } from './stores.ts';
-
-// A start takes two seconds, on a machine that is busy with other tests several times as long.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 async function inTemporaryFolder(test: (dataDir: string) => Promise<void>): Promise<void> {
   const folder = await temporaryFolder();
@@ -110,7 +107,7 @@ describe('when several start at once on a folder whose files name a stranger', (
     await hangUpMidway(stack.kinesisUrl);
 
     const log = (): string => readFileSync(join(folder.path, 'logs', 'kinesis.log'), 'utf8');
-    await expect.poll(log, { timeout: 10_000 }).toContain('aborted');
+    await expect.poll(log).toContain('aborted');
     expect(await kinesis(stack, 'ListStreams', {})).toMatchObject({ StreamNames: [] });
   });
 
@@ -131,7 +128,7 @@ describe('when several start at once on a folder whose files name a stranger', (
 
   it('has a server stand still on request, and whoever asks it waits', async () => {
     const { kinesis: pid } = stackPids(folder.path);
-    const paused = stack.pause('kinesis', 1_500);
+    const paused = stack.pause('kinesis', 5_000);
     await expect.poll(() => stateOf(pid)).toMatch(/^T/);
 
     await kinesis(stack, 'ListStreams', {});

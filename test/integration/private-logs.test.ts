@@ -157,8 +157,8 @@ it('what all roles log over a day tells of ids, and of nobody’s name, mask, em
   await becomes(byAccount, 'ACHSENT');
 
   const later = await member(CARD_MASK);
-  expect(await call('POST', `${pathOf(later, 'pay')}?wait=20`)).toMatchObject({ status: 200 });
-  expect((await call('POST', `${pathOf(declined, 'pay')}?wait=20`)).status).toBeLessThan(500);
+  expect(await call('POST', `${pathOf(later, 'pay')}?wait=30`)).toMatchObject({ status: 200 });
+  expect((await call('POST', `${pathOf(declined, 'pay')}?wait=30`)).status).toBeLessThan(500);
   const reason = { body: { reason: GOSSIP } };
   expect(await call('POST', pathOf(payer, 'refund'), reason)).toMatchObject({ status: 202 });
   await gossipToTheApi(payer);

@@ -20,15 +20,21 @@ beforeAll(async () => {
   lived = await temporaryFolder();
   folder = lived;
   started = [];
-  const first = npmStart();
-  await eventually('it seeds', () => first.output().includes('seeding members'));
-  first.child.kill('SIGKILL');
+  await killedAt('seeding members', npmStart());
   await eventually('its servers are gone', () => processesUnder(folder.path).length === 0);
   afterTheKill = npmStart('--once');
   await afterTheKill.ended;
   expect(processesUnder(folder.path)).toEqual([]);
 });
 afterAll(() => lived.remove());
+
+/** Before it can say or do much more: whoever looks now and then may come when the work is done. */
+const killedAt = (text: string, { child, output, ended }: Running): Promise<unknown> => {
+  child.stdout?.on('data', () => {
+    if (output().includes(text)) child.kill('SIGKILL');
+  });
+  return ended;
+};
 
 /** This test starts from there. */
 const hasLived = (): void => cpSync(join(lived.path, 'data'), join(folder.path, 'data'), { recursive: true });

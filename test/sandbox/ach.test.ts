@@ -59,9 +59,7 @@ describe('an ACH debit', () => {
     const { start, day } = weekOf('2030-06-03');
     const id = await achAt(bank, start);
     await bank.setClock(`${day(1)}T12:29:59.700Z`, false);
-    await expect
-      .poll(() => afterwards(bank, id), { timeout: 20_000 })
-      .toEqual([`ach.settled ${day(1)}T12:30`]);
+    await expect.poll(() => afterwards(bank, id)).toEqual([`ach.settled ${day(1)}T12:30`]);
   });
 
   it('is returned R01 by itself when the money is missing at settlement, and the balance stays', async () => {

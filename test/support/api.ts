@@ -3,6 +3,7 @@ import { NO_LOG } from '../../src/adapters/logging/logger.ts';
 import { createMetrics } from '../../src/adapters/metrics/prometheus.ts';
 import type { Role } from '../../src/ports/caller.ts';
 import type { Log } from '../../src/ports/log.ts';
+import { eventually } from './processes.ts';
 
 export const TOKENS: Record<Role, string> = {
   viewer: 'viewer-token-of-tests',
@@ -54,6 +55,13 @@ export async function api(
   const url = `http://127.0.0.1:${running.port}`;
   return { url, call: caller(url), close: () => running.stop() };
 }
+
+/** Redis is reached in the background: until then it hands nothing over. */
+export const isReady = ({ call }: Pick<ApiClient, 'call'>): Promise<true> =>
+  eventually('the API has reached everything', async () => {
+    const { body } = await call('GET', '/health/ready', { as: null });
+    return (body as { status: string }).status === 'ready';
+  });
 
 export const caller =
   (url: string): ApiClient['call'] =>

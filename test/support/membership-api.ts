@@ -66,7 +66,8 @@ export interface MembershipApi {
 const HOUR_MS = 3_600_000;
 
 export async function membershipApi(env: Readonly<Record<string, string>> = {}): Promise<MembershipApi> {
-  const system = await pipeline(env);
+  // A charge wants two seconds left on its lease, and nobody here waits for the lock of somebody dead.
+  const system = await pipeline({ LOCK_LEASE_MS: '30000', ...env });
   const { here } = system;
   const hooks = new Map<string, () => Promise<unknown>>();
   const onStep: OnStep = async (step, { userId }) => {

@@ -64,7 +64,7 @@ export interface Pipeline {
     readonly env?: Readonly<Record<string, string>>;
   }): Promise<RunningProcess>;
   bridge(env: Readonly<Record<string, string>>): Promise<RunningProcess>;
-  scheduler(): Promise<RunningProcess>;
+  scheduler(env?: Readonly<Record<string, string>>): Promise<RunningProcess>;
   /** Every process so far. */
   started(): readonly RunningProcess[];
   /** Members with a record each that is due. */
@@ -138,7 +138,8 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
         mark: join(folder.path, `${point.step}-${point.userId}`),
       }));
       const running = begin(WORKER, { ...more, CRASH_POINTS: JSON.stringify(points) });
-      await running.up;
+      // One that comes to its crash point before it is wholly up has been up.
+      await Promise.race([running.up, running.reached]);
       return running;
     },
     async bridge(more) {
@@ -146,8 +147,8 @@ export async function pipeline(env: Readonly<Record<string, string>> = {}): Prom
       await running.up;
       return running;
     },
-    async scheduler() {
-      const running = begin(SCHEDULER, {});
+    async scheduler(env = {}) {
+      const running = begin(SCHEDULER, env);
       await eventually('the scheduler is up', () => running.output().includes('scheduler is up'));
       return running;
     },

@@ -242,7 +242,7 @@ const PAY = 'POST /v1/{user_id}/subscriptions/{subscription_id}/pay';
 
 const PAYMENTS: Readonly<Record<string, Cases>> = {
   [PAY]: {
-    200: async (ask) => ask(of(await member()), { query: '?wait=20' }),
+    200: async (ask) => ask(of(await member()), { query: '?wait=30' }),
     202: async (ask) => ask(of(await member())),
     'not-found': async (ask) => ask({ ...of(await member()), user_id: (await member()).userId }),
     'not-payable': async (ask) => ask(of(await member({ billingStatus: 'WAIVED' }))),
@@ -498,7 +498,7 @@ const FLOATS: Readonly<Record<string, Cases>> = {
     },
   },
   [PAYBACK]: {
-    200: async (ask) => ask(ofFloat(await aFloat()), { query: '?wait=20' }),
+    200: async (ask) => ask(ofFloat(await aFloat()), { query: '?wait=30' }),
     202: async (ask) => ask(ofFloat(await aFloat())),
     'not-found': (ask) => ask(NO_FLOAT),
     'not-payable': async (ask) => ask(ofFloat(await floatThatIs('ACHSENT'))),

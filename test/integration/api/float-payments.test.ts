@@ -10,7 +10,7 @@ import { freePort } from '../../../src/embedded/free-port.ts';
 import type { Float, FloatStatus } from '../../../src/domain/floats/float.ts';
 import { formatInstant, plusMs } from '../../../src/domain/instant.ts';
 import type { ApiClient, CallOptions, Reply } from '../../support/api.ts';
-import { api } from '../../support/api.ts';
+import { api, isReady } from '../../support/api.ts';
 import type { FloatDesk } from '../../support/float-desk.ts';
 import { floatDesk } from '../../support/float-desk.ts';
 import { logEntry } from '../../support/floats.ts';
@@ -35,6 +35,7 @@ beforeAll(async () => {
   memberships = membershipDesk(system.here);
   requests = new DynamoRequests({ client: dynamo, table: tables.pipeline });
   client = await api({ ...system.environment, API_RATE_PER_MINUTE: '100000' });
+  await isReady(client);
   await system.worker();
 });
 afterAll(async () => {
@@ -104,7 +105,7 @@ describe('a payback', () => {
 
   it('waits for the outcome when asked to, and tells of a decline, which leaves the status', async () => {
     const float = await desk.standing('RETRY', CLOSED_CARD);
-    expect(await payback(float, '?wait=20')).toMatchObject({
+    expect(await payback(float, '?wait=30')).toMatchObject({
       status: 200,
       body: { float_id: float.floatId, status: 'done', outcome: 'declined', reason: 'PINLESS-14' },
     });
@@ -144,10 +145,10 @@ describe('a payback', () => {
     const float = await desk.float();
     const key = withKey();
     const keep = vi.spyOn(DynamoIdempotencyKeys.prototype, 'keep').mockRejectedValue(new Error('crashed'));
-    expect((await payback(float, '?wait=20', key)).status).toBe(500);
+    expect((await payback(float, '?wait=30', key)).status).toBe(500);
     keep.mockRestore();
     expect(await desk.row(float)).toMatchObject({ status: 'COMPLETED' });
-    expect(await payback(float, '?wait=20', key)).toMatchObject({
+    expect(await payback(float, '?wait=30', key)).toMatchObject({
       status: 200,
       body: { outcome: 'collected' },
     });
@@ -188,11 +189,11 @@ describe('a payback is refused', () => {
     const float = await desk.float();
     const match = { user_id: float.userId };
     await system.here.faults([{ id: 'lost', service: 'payments', fault: 'error-before', match }]);
-    expect(await payback(float, '?wait=20')).toMatchObject({ status: 200, body: { outcome: 'unknown' } });
+    expect(await payback(float, '?wait=30')).toMatchObject({ status: 200, body: { outcome: 'unknown' } });
     expect(await refusal(float)).toEqual([409, 'attempt-open']);
     await system.here.faults([]);
     // The worker’s breaker hears an answer again.
-    expect(await payback(await desk.float(), '?wait=20')).toMatchObject({ status: 200 });
+    expect(await payback(await desk.float(), '?wait=30')).toMatchObject({ status: 200 });
   });
 
   it('while a freeze holds that concerns it, and the key can be used again after it', async () => {
@@ -210,7 +211,7 @@ describe('a payback is refused', () => {
       expect(await payback(float, '', key)).toMatchObject({ status: 409, body: { code: 'frozen' } });
       await freezes.unfreeze(target, order);
     }
-    expect(await payback(float, '?wait=20', key)).toMatchObject({ status: 200 });
+    expect(await payback(float, '?wait=30', key)).toMatchObject({ status: 200 });
   });
 
   it('without a debit card', async () => {

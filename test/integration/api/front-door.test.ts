@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../../src/api/problems.ts';
 import type { ApiClient } from '../../support/api.ts';
-import { API_TOKENS, TOKENS, api } from '../../support/api.ts';
+import { API_TOKENS, TOKENS, api, isReady } from '../../support/api.ts';
 import { billingStore } from '../../support/billing-store.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { gatewayTable } from '../../support/gateway-table.ts';
@@ -435,12 +435,6 @@ describe('what cannot be read', () => {
   });
 });
 
-const redisIsThere = (server: ApiClient): Promise<unknown> =>
-  eventually('the API has reached Redis', async () => {
-    const { body } = await server.call('GET', '/health/ready', { as: null });
-    return (body as { status: string }).status === 'ready';
-  });
-
 describe('the front door', () => {
   it('names every request, keeps a caller’s name for it, and logs neither tokens nor paths as they came', async () => {
     lines.length = 0;
@@ -511,7 +505,7 @@ describe('the front door', () => {
   it('counts a token’s requests over all processes, and lets them pass while Redis is away', async () => {
     const limited = { ...environment, API_RATE_PER_MINUTE: '5' };
     const [one, two] = await Promise.all([api(limited), api(limited)]);
-    await Promise.all([one, two].map(redisIsThere));
+    await Promise.all([one, two].map(isReady));
     await redis.client.flushall();
     const statuses: number[] = [];
     for (const each of [one, two, one, two, one, two, one]) {

@@ -9,7 +9,7 @@ import { requestIdOf } from '../../../src/domain/request-id.ts';
 import { freePort } from '../../../src/embedded/free-port.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { ApiClient, Reply } from '../../support/api.ts';
-import { api } from '../../support/api.ts';
+import { api, isReady } from '../../support/api.ts';
 import { debitsOf } from '../../support/debits.ts';
 import type { Pipeline } from '../../support/pipeline.ts';
 import { TICK, pipeline } from '../../support/pipeline.ts';
@@ -22,6 +22,7 @@ let client: ApiClient;
 beforeAll(async () => {
   system = await pipeline();
   [client] = await Promise.all([api(system.environment), system.worker()]);
+  await isReady(client);
 });
 afterAll(async () => {
   await client.close();

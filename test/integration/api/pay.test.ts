@@ -12,7 +12,7 @@ import { formatInstant, plusMs } from '../../../src/domain/instant.ts';
 import { requestIdOf } from '../../../src/domain/request-id.ts';
 import type { StoredSubscription } from '../../../src/ports/subscriptions.ts';
 import type { ApiClient, CallOptions, Reply } from '../../support/api.ts';
-import { TOKENS, api } from '../../support/api.ts';
+import { TOKENS, api, isReady } from '../../support/api.ts';
 import { debitsOf } from '../../support/debits.ts';
 import type { Pipeline, RunningProcess } from '../../support/pipeline.ts';
 import { TICK, pipeline } from '../../support/pipeline.ts';
@@ -29,6 +29,7 @@ beforeAll(async () => {
   const { client: dynamo, tables } = system.here.store;
   requests = new DynamoRequests({ client: dynamo, table: tables.pipeline });
   client = await api({ ...system.environment, API_RATE_PER_MINUTE: '100000' });
+  await isReady(client);
   worker = await system.worker();
 });
 afterAll(async () => {
@@ -94,7 +95,7 @@ describe('paying by hand', () => {
 
   it('waits for the outcome when asked to', async () => {
     const record = await owing();
-    expect(await pay(record, '?wait=20')).toMatchObject({
+    expect(await pay(record, '?wait=30')).toMatchObject({
       status: 200,
       body: { status: 'done', outcome: 'collected', subscription_id: record.subscriptionId },
     });
@@ -102,7 +103,7 @@ describe('paying by hand', () => {
 
   it('tells of a decline, which leaves the status and opens no further period', async () => {
     const record = await owing({ pinless: { mode: 'decline', code: '14' } });
-    expect(await pay(record, '?wait=20')).toMatchObject({
+    expect(await pay(record, '?wait=30')).toMatchObject({
       status: 200,
       body: { status: 'done', outcome: 'declined', reason: 'PINLESS-14' },
     });
@@ -188,7 +189,7 @@ describe('paying by hand is refused', () => {
     await system.here.faults([
       { id: 'lost', service: 'payments', fault: 'error-before', match: { user_id: record.userId } },
     ]);
-    expect(await pay(record, '?wait=20')).toMatchObject({ status: 200, body: { outcome: 'unknown' } });
+    expect(await pay(record, '?wait=30')).toMatchObject({ status: 200, body: { outcome: 'unknown' } });
     expect(await refusal(record)).toEqual([409, 'attempt-open']);
   });
 
@@ -213,7 +214,7 @@ describe('paying by hand is refused', () => {
     const elsewhere = [{ scope: 'ACH' }, { scope: 'user', userId: 'somebody' as never }] as const;
     for (const target of elsewhere) await freezes.freeze({ ...order, target, until: null });
     await freezes.freeze({ ...order, target: { scope: 'global' }, until: TICK });
-    expect(await pay(record, '?wait=20', withKey('thaw'))).toMatchObject({ status: 200 });
+    expect(await pay(record, '?wait=30', withKey('thaw'))).toMatchObject({ status: 200 });
     for (const target of [...elsewhere, { scope: 'global' } as const]) await freezes.unfreeze(target, order);
   });
 
@@ -275,10 +276,10 @@ describe('asked for several times', () => {
     const record = await owing();
     const key = withKey(randomUUID());
     const keep = vi.spyOn(DynamoIdempotencyKeys.prototype, 'keep').mockRejectedValue(new Error('crashed'));
-    expect((await pay(record, '?wait=20', key)).status).toBe(500);
+    expect((await pay(record, '?wait=30', key)).status).toBe(500);
     keep.mockRestore();
     expect(await system.here.row(record)).toMatchObject({ billingStatus: 'COMPLETED' });
-    expect(await pay(record, '?wait=20', key)).toMatchObject({ status: 200, body: { outcome: 'collected' } });
+    expect(await pay(record, '?wait=30', key)).toMatchObject({ status: 200, body: { outcome: 'collected' } });
     expect(await debitsOf(system.here, [record])).toEqual([1]);
   });
 });

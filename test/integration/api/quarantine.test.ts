@@ -3,12 +3,11 @@ import { connectRedis } from '../../../queues/connection.ts';
 import { QueueSet } from '../../../queues/queue-set.ts';
 import type { UserId } from '../../../src/domain/subscription.ts';
 import type { ApiClient, CallOptions } from '../../support/api.ts';
-import { NO_SERVICES, api } from '../../support/api.ts';
+import { NO_SERVICES, api, isReady } from '../../support/api.ts';
 import type { BillingStore } from '../../support/billing-store.ts';
 import { billingStore } from '../../support/billing-store.ts';
 import type { InboxDesk } from '../../support/inbox-desk.ts';
 import { NOW, anEvent, inboxDesk, newUser } from '../../support/inbox-desk.ts';
-import { eventually } from '../../support/processes.ts';
 import type { PrivateRedis } from '../../support/redis-server.ts';
 import { privateRedis } from '../../support/redis-server.ts';
 import { sharedStack } from '../../support/stack.ts';
@@ -32,10 +31,7 @@ beforeAll(async () => {
     PIPELINE_TABLE: store.tables.pipeline,
     ...NO_SERVICES,
   });
-  await eventually('the API has reached Redis', async () => {
-    const { body } = await client.call('GET', '/health/ready', { as: null });
-    return (body as { status: string }).status === 'ready';
-  });
+  await isReady(client);
 });
 afterAll(async () => {
   await client.close();

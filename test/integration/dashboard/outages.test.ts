@@ -42,7 +42,10 @@ describe('without Redis', () => {
     try {
       await isReady(here);
       const cookie = await here.signedIn('operator');
-      expect((await here.get('/', { cookie })).text).not.toContain('does not answer');
+      await eventually('everything answers', async () => {
+        const { text } = await here.get('/', { cookie });
+        return !text.includes('does not answer');
+      });
       await redis.kill();
       await eventually('it is noticed', async () =>
         (await here.get('/', { cookie })).text.includes('Redis does not answer'),

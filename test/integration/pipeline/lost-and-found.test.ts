@@ -28,7 +28,8 @@ const verdictsSoFar = async (runId: RunId): Promise<number> => {
 
 describe('a run', () => {
   it('whose Redis forgets everything in the middle is completed by its next pass', async () => {
-    const records = await system.members(60);
+    // Slow enough that the others are still to be done while we look.
+    const records = await system.members(60, { answer_delay_ms: 300 });
     const worker = await system.worker();
     const { runId } = await system.start('scheduled');
     await eventually('some are done', async () => (await verdictsSoFar(runId)) >= 5);

@@ -10,11 +10,10 @@ import { TICK, pipeline } from '../../support/pipeline.ts';
 let system: Pipeline;
 let worker: RunningProcess;
 let port: number;
-let schedulerPort: number;
 
 beforeAll(async () => {
-  [port, schedulerPort] = [await freePort(), await freePort()];
-  system = await pipeline({ METRICS_PORT: String(schedulerPort), LOG_LEVEL: 'debug' });
+  port = await freePort();
+  system = await pipeline({ LOG_LEVEL: 'debug' });
   worker = await system.worker({ env: { METRICS_PORT: String(port) } });
 });
 afterAll(() => system.close());
@@ -73,7 +72,8 @@ describe('a scheduler process', () => {
     await desk.commit([refusedRefunds.forget(records[0]!.subscriptionId)]);
     await eventually('the index has them', async () => (await refusedRefunds.size()) === 2);
 
-    await system.scheduler();
+    const schedulerPort = await freePort();
+    await system.scheduler({ METRICS_PORT: String(schedulerPort) });
     await eventually('its first round is over', async () =>
       (await metricsOf(schedulerPort)).includes('collections_refunds_refused 2'),
     );
